@@ -9,6 +9,9 @@ const SOURCES: &[&str] = &[
     "threads/threads.c",
     "language/memory.c",
     "language/run.c",
+    "language/strings.c",
+    "language/text.c",
+    "language/decimal.c",
     "language/value.c",
     "gpu/block.c",
     "gpu/collective.c",
@@ -30,7 +33,7 @@ const SOURCES: &[&str] = &[
     "weights/weights.c",
 ];
 const HEADERS: &[&str] =
-    &["language/language.h", "gpu/device.h", "gpu/driver.h", "gpu/emulate.h", "gpu/gpu.h"];
+    &["unload.h", "language/language.h", "gpu/device.h", "gpu/driver.h", "gpu/emulate.h", "gpu/gpu.h"];
 const MACHINES: &[&str] = &["x86_64", "aarch64"];
 
 fn main() {

@@ -38,7 +38,7 @@ Package: fusion-compiler
 Version: $version
 Architecture: $(dpkg --print-architecture)
 Maintainer: fusion <fusion@localhost>
-Depends: $(needed), gcc | c-compiler
+Depends: $(needed)
 Section: devel
 Priority: optional
 Installed-Size: $(du -sk "$root/usr" | cut -f1)

@@ -5,7 +5,7 @@ set -euo pipefail
 prefix=$1
 packages=(
   g++ python3-pip
-  llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-22 libclang-22-dev libpolly-22-dev
+  llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools liblld-22-dev clang-22 libclang-22-dev libpolly-22-dev
   libzstd-dev zlib1g-dev libxml2-dev
 )
 # Without these, the tests of code for AArch64 say so and pass.

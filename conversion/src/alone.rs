@@ -54,6 +54,7 @@ fn program(name: &str, call: Op, function: Op) -> Option<String> {
             let element = match tensor.dtype.class() {
                 Class::Float => "0.01",
                 Class::Bool => "false",
+                Class::String => "\"\"",
                 _ => "0",
             };
             constants += &format!("  %v{number} = relay.constant dense<{element}> : {ty}\n");

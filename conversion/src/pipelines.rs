@@ -35,6 +35,9 @@ pub const LANGUAGE: &[Stage] = &[
     stage("relay-outline-kernels", "builtin.module(relay-outline-kernels)"),
 ];
 
+/// On tensor code that a program calls, where it has strings: their numbers in its list take their place.
+pub const STRINGS: &[Stage] = &[stage("relay-number-strings", "builtin.module(relay-number-strings)")];
+
 /// To tensor expressions: say what each kernel computes. Then schedules written by hand join.
 pub const DEFINE: &[Stage] = &[
     stage("convert-relay-to-te", "builtin.module(convert-relay-to-te)"),

@@ -14,7 +14,7 @@ use crate::block::{Block, unit};
 use crate::compile::{Kernel, Planned, Settings, Timings, plan};
 use crate::error::{CompileError, failed};
 use crate::kernels::Workshop;
-use crate::pipelines::{DYNAMIC, LANGUAGE};
+use crate::pipelines::{DYNAMIC, LANGUAGE, STRINGS};
 use crate::runner::Runner;
 use crate::tiled;
 use crate::units::Unit;
@@ -27,6 +27,7 @@ use fusion_dialects::{
 use fusion_egraph::remarks::Remarks;
 use fusion_programs::relay_to_bytecode::outline::SEGMENT;
 use fusion_programs::relay_to_bytecode::{Lowered, lower};
+use fusion_relay::number_strings::{has_strings, name_strings, strings_of};
 use fusion_relay_to_te::PRIMITIVE;
 use fusion_relay_to_te::dynamic::DYNAMIC as FOR_ALL_SIZES;
 use fusion_targets::cpu::Processor;
@@ -58,6 +59,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
     let root = module_op(module);
     runner.run(module, LANGUAGE).map_err(CompileError::Stage)?;
     let Lowered { mut program } = lower(root).map_err(failed)?;
+    program.strings = strings_of(root);
     let functions = top_level(root, |k| matches!(k, Kind::Upstream(Upstream::Func)));
     let segments: HashMap<&str, Op> = functions
         .into_iter()
@@ -72,6 +74,10 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         let Some(segment) = segments.get(kernel.symbol.as_str()) else { continue };
         let symbol = format!("{SYMBOL}{number}");
         let part = alone(*segment);
+        if has_strings(module_op(&part)) {
+            name_strings(module_op(&part), &program.strings);
+            runner.run(&part, STRINGS).map_err(CompileError::Stage)?;
+        }
         if let Some(shapes) = &mut kernel.shapes {
             settings.arithmetic(module_op(&part))?;
             let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);

@@ -105,13 +105,14 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Relay, relay, fusion::relay::RelayDialect)
 using namespace fusion::relay;
 extern "C" {
 /// 0 for types of other dialects.
-enum RelaySort : uint32_t { Other = 0, Ref = 1, Adt = 2, Var = 3, Hole = 4 };
+enum RelaySort : uint32_t { Other = 0, Ref = 1, Adt = 2, Var = 3, Hole = 4, String = 5 };
 uint32_t fusionRelaySort(MlirType type) {
   return llvm::TypeSwitch<Type, uint32_t>(unwrap(type))
       .Case([](RefType) { return RelaySort::Ref; })
       .Case([](AdtType) { return RelaySort::Adt; })
       .Case([](VarType) { return RelaySort::Var; })
       .Case([](HoleType) { return RelaySort::Hole; })
+      .Case([](StringType) { return RelaySort::String; })
       .Default([](Type) { return RelaySort::Other; });
 }
 /// The name of a data type or type variable.
@@ -144,6 +145,7 @@ MlirType fusionRelayAdt(MlirContext context, MlirStringRef name, const MlirType 
 MlirType fusionRelayVar(MlirContext context, MlirStringRef name) {
   return wrap(Type(VarType::get(unwrap(context), StringAttr::get(unwrap(context), unwrap(name)))));
 }
+MlirType fusionRelayString(MlirContext context) { return wrap(Type(StringType::get(unwrap(context)))); }
 MlirType fusionRelayHole(MlirContext context) { return wrap(Type(HoleType::get(unwrap(context)))); }
 
 bool fusionRelayIsConstructor(MlirAttribute attribute) { return isa<ConstructorAttr>(unwrap(attribute)); }

@@ -21,7 +21,7 @@ pub enum DriverError {
     NeedsConstant(String),
     /// Programs are for processors.
     #[error(
-        "a program of the whole language (functions as values, data, references, recursion), of extents that only running shows, or \
+        "a program of the whole language (functions as values, data, references, recursion), of extents that only running shows, of strings, or \
          bytecode, runs on a processor, and {0} is a GPU; leave --target away, or compile a model of operators on known extents alone"
     )]
     NoPrograms(String),

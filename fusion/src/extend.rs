@@ -10,5 +10,5 @@ pub use fusion_dialects::{
     nested_ops, register, str_attr, tensor_type,
 };
 pub use fusion_egraph::rule::{Match, Rule, rule};
-pub use fusion_egraph::rules::Family;
+pub use fusion_egraph::rules::{Family, add as add_rule};
 pub use fusion_machine::Target as Description;

@@ -14,6 +14,7 @@ use fusion_dialects::{
 };
 use fusion_operators::ops::creation::DYNAMIC_IOTA;
 use fusion_relay::language::functions;
+use fusion_relay::number_strings::has_strings;
 use std::path::Path;
 
 /// The function that a program starts with.
@@ -31,7 +32,7 @@ pub(crate) fn prepare(
     options: &CompileOptions,
 ) -> Result<bool, DriverError> {
     let is_text = model.format() == Format::Relay;
-    let dynamic = takes_dynamic_tensors(module_op(module));
+    let dynamic = takes_dynamic_tensors(module_op(module)) || has_strings(module_op(module));
     if !is_text && !dynamic && !needs_language(module_op(module)) {
         return Ok(false);
     }
@@ -61,7 +62,8 @@ pub(crate) fn prepare(
         let declared = top_level(module_op(module), |kind| matches!(kind, Kind::Relay(Relay::Data)));
         declared.into_iter().for_each(OpExt::erase);
     }
-    Ok(needs_language(module_op(module)) || takes_dynamic_tensors(module_op(module)))
+    let module = module_op(module);
+    Ok(needs_language(module) || takes_dynamic_tensors(module) || has_strings(module))
 }
 
 /// Nobody but the program itself calls its functions other than `@main`.
@@ -79,7 +81,8 @@ fn takes_something(module: Op) -> bool {
 
 /// True when nothing of the language is left, and few operations.
 fn is_small_graph(module: Op) -> bool {
-    !needs_language(module) && !takes_dynamic_tensors(module) && nested_ops(module).len() <= MOST_UNFOLDED
+    let is_graph = !needs_language(module) && !takes_dynamic_tensors(module) && !has_strings(module);
+    is_graph && nested_ops(module).len() <= MOST_UNFOLDED
 }
 
 /// True when there are tensors whose extents are known at run time only, for which no memory can be planned.

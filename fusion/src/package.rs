@@ -25,5 +25,6 @@ pub fn package_with<T>(
         libraries: libraries.clone(),
         outside,
         linker,
+        own_linker: Some(fusion_linker::link),
     })
 }

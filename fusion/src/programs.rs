@@ -144,6 +144,7 @@ pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, E
         outside: None,
         libraries: Vec::new(),
         linker: None,
+        own_linker: Some(fusion_linker::link),
     };
     let scratch = tempfile::tempdir().map_err(Error::file("write", &std::env::temp_dir()))?;
     let path = scratch.path().join("kernels.so");

@@ -158,7 +158,7 @@ fn close(found: &Tensor, expected: &Tensor) -> Result<(), String> {
         return Err(format!("{}, expected {}", found.tensor_type(), expected.tensor_type()));
     }
     if !found.dtype().is_float() {
-        return match found.bytes() == expected.bytes() {
+        return match found == expected {
             true => Ok(()),
             false => Err(format!("{found:?}, expected {expected:?}")),
         };

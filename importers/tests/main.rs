@@ -16,3 +16,4 @@ mod robust;
 mod selection;
 mod sequences;
 mod stablehlo;
+mod strings;

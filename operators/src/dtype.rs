@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The type of a tensor's elements. Integers are two's complement; `Bool` is one byte, 0 or 1, in
-/// memory.
+/// memory. An element of `String` is the number of a string in a list ([`crate::strings`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum DType {
@@ -21,9 +21,10 @@ pub enum DType {
     U16,
     U8,
     Bool,
+    String,
 }
 
-/// What kind of numbers an element type holds.
+/// What an element type holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Class {
@@ -31,11 +32,12 @@ pub enum Class {
     Signed,
     Unsigned,
     Bool,
+    String,
 }
 
 impl DType {
-    /// All element types, widest first in each class.
-    pub const ALL: [DType; 13] = [
+    /// The types of numbers, widest first in each class.
+    pub const NUMBERS: [DType; 13] = [
         DType::F64,
         DType::F32,
         DType::F16,
@@ -51,10 +53,21 @@ impl DType {
         DType::Bool,
     ];
 
+    /// All element types, in the order of their declaration.
+    pub const ALL: [DType; 14] = {
+        let mut all = [DType::String; 14];
+        let mut i = 0;
+        while i < DType::NUMBERS.len() {
+            all[i] = DType::NUMBERS[i];
+            i += 1;
+        }
+        all
+    };
+
     /// Bytes of one element in memory.
     pub const fn size(self) -> usize {
         match self {
-            DType::F64 | DType::I64 | DType::U64 => 8,
+            DType::F64 | DType::I64 | DType::U64 | DType::String => 8,
             DType::F32 | DType::I32 | DType::U32 => 4,
             DType::F16 | DType::BF16 | DType::I16 | DType::U16 => 2,
             DType::I8 | DType::U8 | DType::Bool => 1,
@@ -68,6 +81,7 @@ impl DType {
             DType::I64 | DType::I32 | DType::I16 | DType::I8 => Class::Signed,
             DType::U64 | DType::U32 | DType::U16 | DType::U8 => Class::Unsigned,
             DType::Bool => Class::Bool,
+            DType::String => Class::String,
         }
     }
 
@@ -81,7 +95,7 @@ impl DType {
         matches!(self.class(), Class::Signed | Class::Unsigned)
     }
 
-    /// The name MLIR prints: `f32`, `bf16`, `i8`, `ui8`, `i1`.
+    /// The name MLIR prints: `f32`, `bf16`, `i8`, `ui8`, `i1`, `!relay.string`.
     pub const fn mlir_name(self) -> &'static str {
         match self {
             DType::F64 => "f64",
@@ -97,6 +111,7 @@ impl DType {
             DType::U16 => "ui16",
             DType::U8 => "ui8",
             DType::Bool => "i1",
+            DType::String => "!relay.string",
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::evaluation::Evaluated;
 use crate::form::Form;
 use crate::quantization::Quantization;
-use crate::{Attrs, Tensor, TensorType, Violation};
+use crate::{Attrs, DType, Tensor, TensorType, Violation};
 
 /// How an operator may be fused with its neighbours: Relay's operator patterns
 /// (Roesch et al., "Relay: A High-Level Compiler for Deep Learning", section 4.4), ordered from the
@@ -66,6 +66,8 @@ pub struct Operator {
     pub cost: Cost,
     /// What it computes, plainly, on host tensors: the oracle of every test.
     pub reference: Reference,
+    /// Whether operands and results may be tensors of strings.
+    pub takes_strings: bool,
     /// What a quantizer may do with a call; without it a call stays in floats.
     pub quantization: Option<&'static Quantization>,
 }
@@ -79,7 +81,17 @@ impl Operator {
         cost: Cost,
         reference: Reference,
     ) -> Operator {
-        Operator { name, docs: &[], form: Form::UNARY, relation, fusion, cost, reference, quantization: None }
+        Operator {
+            name,
+            docs: &[],
+            form: Form::UNARY,
+            relation,
+            fusion,
+            cost,
+            reference,
+            takes_strings: false,
+            quantization: None,
+        }
     }
 
     /// The same row with another form.
@@ -90,6 +102,11 @@ impl Operator {
     /// The same row, whose calls may be quantized.
     pub const fn quantized(self, how: &'static Quantization) -> Operator {
         Operator { quantization: Some(how), ..self }
+    }
+
+    /// The same row, of an operator that only moves or compares elements, or is one of strings.
+    pub const fn of_strings(self) -> Operator {
+        Operator { takes_strings: true, ..self }
     }
 
     /// The same row, whose operands may change places.
@@ -112,7 +129,7 @@ impl Operator {
         std::ptr::eq(self, other)
     }
 
-    /// Checks the number of operands (constraint C0), then the type relation.
+    /// Checks the number of operands and whether they may be strings (constraint C0), then the type relation.
     pub fn infer(&'static self, operands: &[TensorType], attrs: &Attrs) -> Related {
         let (least, most) = self.arity();
         crate::require!(
@@ -123,7 +140,22 @@ impl Operator {
             if least == most { least.to_string() } else { format!("at least {least}") },
             operands.len()
         );
-        (self.relation)(&Call { op: self, operands, attrs })
+        let results = |types: &[TensorType]| types.iter().any(|ty| ty.dtype == DType::String);
+        crate::require!(
+            self.takes_strings || !results(operands),
+            C 0,
+            "relay.{} takes no strings; operators on strings are relay.equal, relay.where, those that move elements, and \
+             those whose names begin with string_",
+            self.name
+        );
+        let found = (self.relation)(&Call { op: self, operands, attrs })?;
+        crate::require!(
+            self.takes_strings || !results(&found),
+            C 0,
+            "relay.{} gives no strings; write relay.string_of to make strings of numbers",
+            self.name
+        );
+        Ok(found)
     }
 }
 

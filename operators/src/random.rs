@@ -30,6 +30,9 @@ pub struct Random {
     state: u64,
 }
 
+/// Random strings: empty, alike, of letters beyond ASCII.
+const WORDS: [&str; 6] = ["", "a", "b", "ab", "A b", "é"];
+
 impl Random {
     /// A generator that gives the same numbers for the same seed.
     pub fn new(seed: u64) -> Self {
@@ -51,9 +54,14 @@ impl Random {
     }
 
     /// A tensor of floats from -1 to 1, or of integers that are 0 or 1: so they are also valid
-    /// indices, class labels and token numbers.
+    /// indices, class labels and token numbers. Strings are some short ones.
     pub fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Result<Tensor, TensorError> {
         let bytes = bytes_of(dtype, shape)?;
+        if dtype == DType::String {
+            let words: Vec<&str> =
+                (0..bytes / dtype.size()).map(|_| WORDS[self.next_u64() as usize % WORDS.len()]).collect();
+            return Tensor::from_strings(shape, &words);
+        }
         let mut data = Vec::new();
         data.try_reserve_exact(bytes).map_err(|_| TensorError::TooLarge { shape: shape.to_vec() })?;
         while data.len() < bytes {

@@ -5,6 +5,9 @@ use crate::{DType, TensorType, dtype::Class, narrow};
 use half::{bf16, f16};
 use std::sync::Arc;
 
+/// What the elements of a tensor of strings are numbers of.
+pub(crate) type Strings = Arc<[Arc<str>]>;
+
 /// A dense tensor in row-major order, whose first element is aligned to a line of the caches. Copies share their elements until one of
 /// them is written to: weights go through a compiler by the gigabyte.
 #[derive(Clone, PartialEq)]
@@ -12,6 +15,8 @@ pub struct Tensor {
     dtype: DType,
     shape: Vec<usize>,
     data: Arc<AlignedBuffer>,
+    /// What elements of [`DType::String`] are numbers of.
+    pub(crate) strings: Option<Strings>,
 }
 
 /// Why bytes are not a tensor.
@@ -43,13 +48,13 @@ impl Tensor {
         let bytes = bytes.as_ref();
         check(dtype, shape, bytes.len())?;
         let data = Arc::new(AlignedBuffer::of(bytes).map_err(|_| too_large(shape))?);
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.to_vec(), data, strings: None })
     }
 
     /// A tensor of zeros.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, TensorError> {
         let data = Arc::new(AlignedBuffer::zeroed(bytes_of(dtype, shape)?).map_err(|_| too_large(shape))?);
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.to_vec(), data, strings: None })
     }
 
     /// A tensor from elements of the matching Rust type.
@@ -59,15 +64,24 @@ impl Tensor {
 
     /// Floats rounded to the element type; integers truncated toward zero and wrapped.
     pub fn from_f64s(dtype: DType, shape: &[usize], values: &[f64]) -> Result<Self, TensorError> {
+        check(dtype, shape, values.len().saturating_mul(dtype.size()))?;
+        let mut tensor = Tensor::zeros(dtype, shape)?;
+        tensor.set_f64s(0, values);
+        Ok(tensor)
+    }
+
+    /// Rounds numbers to the element type, and writes them from a flat index on. Panics when there are fewer elements.
+    pub fn set_f64s(&mut self, first: usize, values: &[f64]) {
+        let (dtype, size) = (self.dtype, self.dtype.size());
+        let bytes = &mut self.bytes_mut()[first * size..][..values.len() * size];
         if dtype == DType::F32 {
-            let rounded: Vec<f32> = values.iter().map(|&v| v as f32).collect();
-            return Tensor::from_slice(shape, &rounded);
+            let (elements, _) = bytes.as_chunks_mut();
+            elements.iter_mut().zip(values).for_each(|(to, &v)| *to = (v as f32).to_ne_bytes());
+            return;
         }
-        let mut data = Vec::with_capacity(values.len() * dtype.size());
-        for &v in values {
-            push_f64(&mut data, dtype, v);
-        }
-        Tensor::from_bytes(dtype, shape, data)
+        let mut data = Vec::with_capacity(bytes.len());
+        values.iter().for_each(|&v| push_f64(&mut data, dtype, v));
+        bytes.copy_from_slice(&data);
     }
 
     /// Integers wrapped to the element type, or converted to the nearest float.
@@ -136,6 +150,21 @@ impl Tensor {
         (0..self.len()).map(|i| self.f64_at(i)).collect()
     }
 
+    /// Elements as f64, in order, without a copy of all.
+    pub fn f64s(&self) -> impl Iterator<Item = f64> {
+        const AT_ONCE: usize = 1024;
+        (0..self.len()).step_by(AT_ONCE).flat_map(|first| {
+            let some = first..self.len().min(first + AT_ONCE);
+            match self.dtype {
+                DType::F32 => {
+                    let (elements, _) = self.bytes()[some.start * 4..some.end * 4].as_chunks();
+                    elements.iter().map(|&bytes| f64::from(f32::from_ne_bytes(bytes))).collect()
+                }
+                _ => some.map(|i| self.f64_at(i)).collect::<Vec<_>>(),
+            }
+        })
+    }
+
     /// Elements as integers (floats are truncated).
     pub fn to_ints(&self) -> Vec<i128> {
         (0..self.len()).map(|i| self.int_at(i)).collect()
@@ -159,7 +188,7 @@ impl Tensor {
             DType::I32 => i32::from_ne_bytes(self.raw(index)).into(),
             DType::I16 => i16::from_ne_bytes(self.raw(index)).into(),
             DType::I8 => i8::from_ne_bytes(self.raw(index)).into(),
-            DType::U64 => u64::from_ne_bytes(self.raw(index)).into(),
+            DType::U64 | DType::String => u64::from_ne_bytes(self.raw(index)).into(),
             DType::U32 => u32::from_ne_bytes(self.raw(index)).into(),
             DType::U16 => u16::from_ne_bytes(self.raw(index)).into(),
             DType::U8 => u8::from_ne_bytes(self.raw(index)).into(),
@@ -177,8 +206,13 @@ impl Tensor {
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let more = if self.len() > 8 { "..." } else { "" };
+        if self.dtype == DType::String {
+            let first: Vec<&str> = self.strings().take(8).collect();
+            return write!(f, "{} {first:?}{more}", self.tensor_type());
+        }
         let first: Vec<f64> = (0..self.len().min(8)).map(|i| self.f64_at(i)).collect();
-        write!(f, "{} {:?}{}", self.tensor_type(), first, if self.len() > 8 { "..." } else { "" })
+        write!(f, "{} {first:?}{more}", self.tensor_type())
     }
 }
 

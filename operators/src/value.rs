@@ -174,12 +174,20 @@ impl fmt::Display for ValueTree {
 
 /// The type of a tensor, and its elements: `tensor<2xf32> [1.0, 2.5]`.
 pub fn tensor_text(tensor: &Tensor) -> String {
+    shown(tensor, tensor.len() > MOST_SHOWN)
+}
+
+/// The same with all elements, however many there are.
+pub fn whole_text(tensor: &Tensor) -> String {
+    shown(tensor, false)
+}
+
+fn shown(tensor: &Tensor, shortened: bool) -> String {
     let mut text = format!("{} ", tensor.tensor_type());
     if tensor.is_empty() {
         text.push_str("[]");
         return text;
     }
-    let shortened = tensor.len() > MOST_SHOWN;
     elements(tensor, 0, 0, shortened, &mut text);
     text
 }
@@ -206,10 +214,11 @@ fn elements(tensor: &Tensor, axis: usize, first: usize, shortened: bool, text: &
     text.push(']');
 }
 
-/// An element: floats by the fewest digits that give them back in their type.
+/// An element: a string in quotes, floats by the fewest digits that give them back in their type.
 fn element(tensor: &Tensor, at: usize) -> String {
     let number = tensor.f64_at(at);
     match (tensor.dtype(), tensor.dtype().class()) {
+        (_, Class::String) => format!("{:?}", tensor.string_at(at)),
         (_, Class::Bool) => (tensor.int_at(at) != 0).to_string(),
         (_, Class::Signed | Class::Unsigned) => tensor.int_at(at).to_string(),
         (DType::F64, _) => format!("{number:?}"),

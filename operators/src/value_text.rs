@@ -5,6 +5,7 @@
 //! ```
 //! A list of a million elements is read by a loop: what is open waits on a list of its own.
 
+use crate::strings::quoted::quoted;
 use crate::{DType, Item, Tensor, ValueTree};
 
 /// Why a text is no value.
@@ -269,10 +270,26 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
+    /// A string in quotes, with Rust's escapes.
+    fn string(&mut self) -> Read<String> {
+        let start = self.at;
+        if self.text[start..].starts_with("...") {
+            return self.wrong_at(start, "elements are left out here, so the tensor cannot be read");
+        }
+        self.expect('"')?;
+        match quoted(&self.text[self.at..]) {
+            Ok((string, bytes)) => {
+                self.at += bytes;
+                Ok(string)
+            }
+            Err((place, why)) => self.wrong_at(self.at + place, why),
+        }
+    }
+
     /// A tensor behind `tensor<`.
     fn tensor(&mut self) -> Read<Tensor> {
         let start = self.at;
-        let spelled = self.word(&['?']);
+        let spelled = self.word(&['?', '!', '.']);
         let mut parts: Vec<&str> = spelled.split('x').collect();
         let ty = parts.pop().and_then(|last| last.parse::<DType>().ok());
         let shape: Option<Vec<usize>> = parts.into_iter().map(|part| part.parse().ok()).collect();
@@ -282,17 +299,35 @@ impl<'a> Reader<'a> {
         };
         self.expect('>')?;
         let count = shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
-        let mut bytes = Vec::new();
+        let (mut bytes, mut strings) = (Vec::new(), Vec::new());
         if count == Some(0) {
             self.expect('[')?;
             self.expect(']')?;
+        } else if ty == DType::String {
+            self.elements(&shape, |reader| {
+                strings.push(reader.string()?);
+                Ok(())
+            })?;
         } else {
-            self.elements(ty, &shape, &mut bytes)?;
+            self.elements(&shape, |reader| {
+                let start = reader.at;
+                let word = reader.word(&['.', '-', '+']);
+                if word.starts_with("...") {
+                    return reader
+                        .wrong_at(start, "elements are left out here, so the tensor cannot be read");
+                }
+                bytes.extend(reader.element(word, ty, start)?);
+                Ok(())
+            })?;
         }
-        Tensor::from_bytes(ty, &shape, bytes).or_else(|error| self.wrong_at(start, error.to_string()))
+        let made = match ty {
+            DType::String => Tensor::from_strings(&shape, &strings),
+            _ => Tensor::from_bytes(ty, &shape, bytes),
+        };
+        made.or_else(|error| self.wrong_at(start, error.to_string()))
     }
 
-    fn elements(&mut self, ty: DType, shape: &[usize], bytes: &mut Vec<u8>) -> Read<()> {
+    fn elements(&mut self, shape: &[usize], mut element: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
         // How many elements of each axis are read; the length is how many brackets are open.
         let mut read: Vec<usize> = Vec::new();
         loop {
@@ -301,12 +336,7 @@ impl<'a> Reader<'a> {
                 read.push(0);
             }
             self.peek();
-            let start = self.at;
-            let word = self.word(&['.', '-', '+']);
-            if word.starts_with("...") {
-                return self.wrong_at(start, "elements are left out here, so the tensor cannot be read");
-            }
-            bytes.extend(self.element(word, ty, start)?);
+            element(self)?;
             loop {
                 let Some(count) = read.last_mut() else { return Ok(()) };
                 *count += 1;
@@ -341,6 +371,8 @@ mod tests {
             "tensor<i1> true",
             "tensor<0x3xf32> []",
             "tensor<bf16> 0.1",
+            "tensor<!relay.string> \"\"",
+            "(tensor<2x2x!relay.string> [[\"a b\", \"\\\"\\\\\"], [\"é\\n\", \"\\u{200b}...\"]], tensor<0x!relay.string> [])",
             "Cons(tensor<f32> 1e-7, Cons(tensor<f32> 0.1, Nil))",
             "(tensor<i1> false, (), (Nil,), ref(tensor<ui64> 18446744073709551615))",
         ] {
@@ -378,6 +410,8 @@ mod tests {
             read("tensor<9xi8> [0, ..., 0]"),
             "18: elements are left out here, so the tensor cannot be read"
         );
+        assert_eq!(read("tensor<!relay.string> \"a"), "25: the string has no end; write a quote");
+        assert!(read("tensor<1x!relay.string> [\"\\q\"]").starts_with("27: a backslash begins"));
         assert_eq!(read("%x"), "1: a value does not begin with '%'");
     }
 }

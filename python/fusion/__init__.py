@@ -11,6 +11,7 @@ gives, a torch.nn.Module with example inputs, or the text of a module of MLIR. W
 
 from ._fusion import FusionError, __version__
 from .model import Module, Port, compile, import_text, load, opt
+from .rules import Value, rewrite
 from .session import (
     ExecutionMode, GraphOptimizationLevel, InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions,
     disable_telemetry_events, get_all_providers, get_available_providers, get_device, set_default_logger_severity,
@@ -18,6 +19,6 @@ from .session import (
 
 __all__ = [
     "ExecutionMode", "FusionError", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata", "Module", "NodeArg", "OrtValue", "Port",
-    "RunOptions", "SessionOptions", "__version__", "compile", "disable_telemetry_events", "get_all_providers", "get_available_providers", "get_device", "import_text", "load", "opt",
+    "RunOptions", "SessionOptions", "Value", "__version__", "compile", "disable_telemetry_events", "get_all_providers", "get_available_providers", "get_device", "import_text", "load", "opt", "rewrite",
     "set_default_logger_severity",
 ]

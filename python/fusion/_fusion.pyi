@@ -1,6 +1,6 @@
 """What is compiled: see python/src."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -21,7 +21,7 @@ class Module:
     def outputs(self) -> list[Port] | None: ...
     def target(self) -> str: ...
     def set_threads(self, threads: int) -> None: ...
-    def run(self, inputs: Sequence[Any]) -> list[tuple[str, str, list[int], bytearray]]: ...
+    def run(self, inputs: Sequence[Any]) -> list[tuple[str, str, list[int], bytearray | list[str]]]: ...
 
 def compile(
     model: Any,
@@ -38,3 +38,13 @@ def compile(
 def opt(text: str, pipeline: str) -> str: ...
 def import_text(model: Any, format: str) -> str: ...
 def onnx_facts(model: Any, format: str) -> dict[str, Any] | None: ...
+def add_rule(
+    name: str,
+    left: str,
+    right: str,
+    *,
+    equation: str,
+    family: str,
+    exact: bool,
+    condition: Callable[..., object] | None,
+) -> None: ...

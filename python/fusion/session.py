@@ -16,7 +16,7 @@ from .model import compile as compile_model
 # ONNX Runtime's names of element types.
 TYPES = {
     "float64": "double", "float32": "float", "float16": "float16", "bfloat16": "bfloat16", "bool": "bool", "int8": "int8", "int16": "int16",
-    "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64",
+    "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64", "object": "string",
 }
 
 

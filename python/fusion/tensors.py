@@ -10,7 +10,7 @@ import numpy as np
 DTYPES = {
     "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "bool": "bool",
     "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32", "ui64": "uint64",
-    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "!relay.string": "object", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
 }
 # Types that NumPy has not by itself; ml_dtypes gives them.
 EXTENDED = {"bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
@@ -28,16 +28,16 @@ def numpy_dtype(name: str) -> np.dtype:
 
 
 def given(value: Any, dtype: np.dtype | None = None) -> Any:
-    """What a compiled model takes: an object with `__dlpack__` whose elements lie together, else an element type, shape and bytes. Numbers and lists
-    become an array of the element type that is expected."""
+    """What a compiled model takes: an object with `__dlpack__` whose elements lie together, else an element type, shape and bytes, or a shape and
+    strings. Numbers and lists become an array of the element type that is expected."""
     if not hasattr(value, "__dlpack__"):
         value = np.asarray(value, None if hasattr(value, "dtype") else dtype)
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.name in EXTENDED:
         return EXTENDED[value.dtype.name], list(value.shape), value.tobytes()
-    if value.dtype == object or value.dtype.kind in "SUO":
-        raise TypeError(f"an array of {value.dtype} is no tensor; give numbers")
+    if value.dtype.kind in "SUTO":
+        return list(value.shape), [text(element) for element in value.ravel().tolist()]
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     # What is read-only, or is no row-major array, is copied.
@@ -46,6 +46,17 @@ def given(value: Any, dtype: np.dtype | None = None) -> Any:
     return value
 
 
-def array(dtype: str, shape: list[int], data: bytearray) -> np.ndarray:
-    """The array of a result; it may be written."""
+def text(element: Any) -> str:
+    """An element of an array of strings."""
+    if isinstance(element, bytes):
+        return element.decode()
+    if not isinstance(element, str):
+        raise TypeError(f"an array of objects is a tensor where all are strings, and {element!r} is a {type(element).__name__}")
+    return element
+
+
+def array(dtype: str, shape: list[int], data: bytearray | list[str]) -> np.ndarray:
+    """The array of a result; it may be written. Strings are objects."""
+    if isinstance(data, list):
+        return np.array(data, dtype=object).reshape(shape)
     return np.frombuffer(data, dtype=numpy_dtype(dtype)).reshape(shape)

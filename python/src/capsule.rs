@@ -5,7 +5,7 @@
 
 use crate::raised;
 use fusion::dlpack::{DLManagedTensor, DlTensor};
-use fusion::{DType, Error, Tensor, TensorView};
+use fusion::{AsTensor, DType, Error, Tensor, TensorView};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -33,6 +33,17 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Given {
+    /// A tensor of our own, which a program of the whole language may keep.
+    pub fn owned(&self) -> Result<Tensor, Error> {
+        match self {
+            Given::Own(tensor) => Ok(tensor.clone()),
+            Given::Shared(_) => {
+                let view = self.view()?;
+                Ok(Tensor::from_bytes(view.dtype(), view.shape(), view.bytes())?)
+            }
+        }
+    }
+
     /// The tensor.
     pub fn view(&self) -> Result<TensorView<'_>, Error> {
         match self {
@@ -42,8 +53,11 @@ impl Given {
     }
 }
 
-/// The tensor of an object with `__dlpack__`, or of a tuple of element type, shape and bytes.
+/// The tensor of an object with `__dlpack__`, or of a tuple of element type, shape and bytes, or of shape and strings.
 pub fn given(object: &Bound<'_, PyAny>) -> PyResult<Given> {
+    if let Ok((shape, strings)) = object.extract::<(Vec<usize>, Vec<String>)>() {
+        return Tensor::from_strings(&shape, &strings).map(Given::Own).map_err(raised);
+    }
     if let Ok((name, shape, bytes)) = object.extract::<(String, Vec<usize>, Bound<'_, PyBytes>)>() {
         let dtype = name
             .parse::<DType>()

@@ -11,6 +11,7 @@ mod capsule;
 mod compile;
 mod module;
 mod port;
+mod rules;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -35,6 +36,7 @@ fn _fusion(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<module::Module>()?;
     module.add_function(wrap_pyfunction!(compile::compile, module)?)?;
     module.add_function(wrap_pyfunction!(compile::opt, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::add_rule, module)?)?;
     module.add_function(wrap_pyfunction!(compile::onnx_facts, module)?)?;
     module.add_function(wrap_pyfunction!(compile::import_text, module)?)
 }

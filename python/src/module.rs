@@ -3,9 +3,9 @@
 use crate::capsule::{self, Given};
 use crate::port::{Port, of_argument, of_value};
 use crate::raised;
-use fusion::{AsTensor, Tensor, TensorView, ValueTree, programs};
+use fusion::{DType, Tensor, ValueTree, programs};
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyList};
 use std::path::PathBuf;
 
 /// A compiled model. Threads may share it.
@@ -14,8 +14,8 @@ pub struct Module {
     inner: fusion::Module,
 }
 
-/// A result: its name, element type, shape, and elements.
-type Result<'py> = (String, String, Vec<usize>, Bound<'py, PyByteArray>);
+/// A result: its name, element type, shape, and elements: their bytes, or a list of strings.
+type Result<'py> = (String, String, Vec<usize>, Bound<'py, PyAny>);
 
 impl Module {
     /// Of a model that was compiled.
@@ -28,20 +28,15 @@ impl Module {
     }
 
     fn call(&self, inputs: &[Given]) -> std::result::Result<Vec<(String, Tensor)>, fusion::Error> {
-        let views: Vec<_> = inputs.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
         if !self.is_program() {
+            let views: Vec<_> = inputs.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
             let results = self.inner.run(&views)?;
             return Ok(self.inner.outputs().iter().map(|o| o.name.clone()).zip(results).collect());
         }
         let values: Vec<ValueTree> =
-            views.iter().map(|v| owned(v).map(ValueTree::tensor)).collect::<std::result::Result<_, _>>()?;
+            inputs.iter().map(|v| v.owned().map(ValueTree::tensor)).collect::<std::result::Result<_, _>>()?;
         programs::tensors_of(&self.inner.call(&values)?)
     }
-}
-
-/// A tensor of our own, which a program of the whole language may keep.
-fn owned(view: &TensorView) -> std::result::Result<Tensor, fusion::Error> {
-    Ok(Tensor::from_bytes(view.dtype(), view.shape(), view.bytes())?)
 }
 
 #[pymethods]
@@ -80,14 +75,18 @@ impl Module {
         self.inner.set_threads(threads);
     }
 
-    /// Runs it on tensors: what has `__dlpack__`, or an element type, shape and bytes each.
+    /// Runs it on tensors: what has `__dlpack__`, or an element type, shape and bytes each, or a shape and strings.
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Result<'py>>> {
         let given = inputs.iter().map(capsule::given).collect::<PyResult<Vec<Given>>>()?;
         let results = py.detach(|| self.call(&given)).map_err(raised)?;
-        let result = |(name, tensor): (String, Tensor)| {
+        let result = |(name, tensor): (String, Tensor)| -> PyResult<Result<'py>> {
             let (dtype, shape) = (tensor.dtype().to_string(), tensor.shape().to_vec());
-            (name, dtype, shape, PyByteArray::new(py, tensor.bytes()))
+            let elements = match tensor.dtype() {
+                DType::String => PyList::new(py, tensor.strings().collect::<Vec<&str>>())?.into_any(),
+                _ => PyByteArray::new(py, tensor.bytes()).into_any(),
+            };
+            Ok((name, dtype, shape, elements))
         };
-        Ok(results.into_iter().map(result).collect())
+        results.into_iter().map(result).collect()
     }
 }

@@ -79,3 +79,17 @@ def test_wrong_names_are_said(model):
     session = fusion.InferenceSession(model.SerializeToString())
     with pytest.raises(ValueError, match="has no output 'q'; its outputs are y, z"):
         session.run(["q"], {"x": X})
+
+
+def test_strings_are_arrays_of_str():
+    encoder = helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", keys_strings=["a", "é"], values_strings=["one", "two"])
+    graph = helper.make_graph([encoder], "g", [helper.make_tensor_value_info("x", TensorProto.STRING, ["n", 2])],
+                              [helper.make_tensor_value_info("y", TensorProto.STRING, ["n", 2])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 4)])
+    session = fusion.InferenceSession(model.SerializeToString())
+    assert session.get_inputs()[0].type == "tensor(string)"
+    for given in (np.array([["é", "?"], ["a", ""]]), np.array([["é", "?"], ["a", ""]], object), np.array([[b"\xc3\xa9", b"?"], [b"a", b""]])):
+        (y,) = session.run(None, {"x": given})
+        assert y.dtype == object and y.tolist() == [["two", "_Unused"], ["one", "_Unused"]]
+    with pytest.raises(TypeError, match="1 is a int"):
+        session.run(None, {"x": np.array([["a", 1]], object)})

@@ -59,7 +59,6 @@ extern _Bool fusion_weights_map(char *why, size_t room) __attribute__((weak));
 
 /* What is used of the C library. Its own headers would be those of the machine this is compiled on. */
 extern void *aligned_alloc(size_t alignment, size_t size);
-extern int atexit(void (*function)(void));
 extern void *calloc(size_t count, size_t size);
 extern int clock_gettime(int clock, long *seconds_and_nanoseconds);
 extern int dlclose(void *library);

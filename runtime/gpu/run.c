@@ -11,6 +11,7 @@
  * A model launches the same kernels in every run. When two runs are on the same memory, the second one's launches are recorded
  * as a graph of the driver, which the third one and all later ones on this memory launch as one. */
 
+#include "../unload.h"
 #include "device.h"
 #include <stdarg.h>
 
@@ -109,7 +110,8 @@ static void close_all(void) {
 }
 
 /* Not when the process ends in the middle of a run, which may be without end. */
-static void at_exit(void) {
+static void at_exit(void *nothing) {
+  (void)nothing;
   if (pthread_mutex_trylock(&turns))
     return;
   close_all();
@@ -180,7 +182,7 @@ static struct state *enter(struct fusion_gpu_program *program) {
   if (!state)
     return NULL;
   if (!closes_at_exit)  /* after the driver was loaded, so that it is there until then */
-    closes_at_exit = atexit(at_exit) == 0;
+    closes_at_exit = __cxa_atexit(at_exit, NULL, &this_library) == 0;
   if (!state->device->kind->enter(state->device)) {
     state->device->kind->close(state->device);
     free(state);

@@ -76,6 +76,7 @@ struct context {
   void *workspace_of_its_own;
   struct value *result;         /* what the caller holds after the run */
   struct context *next;         /* in a list of contexts */
+  struct strings *strings;      /* what elements of tensors of strings are numbers of */
   const void *request;          /* what `begin` is to do */
   char message[1024];           /* why the run ended early */
 };
@@ -91,6 +92,15 @@ void fusion_free_large(struct context *run, void *data);
 void fusion_free(struct context *run, struct value *value);
 void fusion_free_all(struct context *run, _Bool keep);
 uint64_t fusion_tensor_bytes(const struct value *tensor);
+
+/* strings.c */
+struct fusion_string;
+uint64_t fusion_string_number(struct context *run, const char *data, uint64_t bytes);
+struct fusion_string fusion_string_of(struct context *run, uint64_t number);
+void fusion_forget_strings(struct context *run, _Bool everything);
+int32_t fusion_letter(const unsigned char **place, const unsigned char *end);
+void fusion_take_strings(struct context *run, struct value *tensor, const struct fusion_string *strings, uint64_t input);
+void fusion_show_strings(struct context *run, const struct value *tensor, struct fusion_string *strings);
 
 /* run.c */
 /* Ends the run, from any depth; 1 with a message in the context is an error. */
@@ -108,7 +118,8 @@ struct fusion_tensor;
 typedef void *fusion_allocate(void *user, uint32_t output, const struct fusion_tensor *tensor);
 void fusion_arguments(struct context *run, const struct request *request, struct value **arguments);
 void fusion_results(struct context *run, struct value *result, void *const *outputs);
-_Bool fusion_give_tensors(const struct value *result, fusion_allocate *allocate, void *user, char *message, size_t size);
+_Bool fusion_give_tensors(struct context *run, const struct value *result, fusion_allocate *allocate, void *user, char *message,
+                          size_t size);
 
 /* What the compiler writes of a program: how many inputs; how many tensors it gives, or -1 when it gives something else than
  * tensors of known shapes or takes something else; the bytes of workspace; how many extents have names;
@@ -117,7 +128,18 @@ _Bool fusion_give_tensors(const struct value *result, fusion_allocate *allocate,
  * rank and the extents. */
 extern const int64_t fusion_program_facts[];
 enum { INPUTS, OUTPUTS, WORKSPACE_BYTES, NAMES, DATA_TYPES, FIRST_DATA_TYPE };
+/* What the compiler writes of the program's strings, each once: how many; the bytes of each; these, one string behind the other. */
+extern const int64_t fusion_program_strings[];
 struct value *fusion_program_enter(struct context *run, struct value *const *arguments);
+
+/* The numbers of some element types, by docs/reference/abi.md. */
+enum { DTYPE_F64 = 0, DTYPE_F32 = 1, DTYPE_I64 = 4, DTYPE_UI8 = 11, DTYPE_I1 = 12, DTYPE_STRING = 13 };
+
+/* A string, in UTF-8, without an end. */
+struct fusion_string {
+  const char *data;
+  uint64_t bytes;
+};
 
 /* A part of an input, before its own parts. */
 struct fusion_item {
@@ -152,6 +174,9 @@ extern void *malloc(size_t size);
 extern void free(void *memory);
 extern char *getenv(const char *name);
 extern void *memcpy(void *to, const void *from, size_t size);
+extern int memcmp(const void *a, const void *b, size_t size);
+extern double strtod(const char *text, char **end);
+extern float strtof(const char *text, char **end);
 extern void *memset(void *to, int byte, size_t size);
 extern int snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 extern unsigned long strtoul(const char *text, char **end, int base);

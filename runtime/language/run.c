@@ -165,6 +165,7 @@ static _Bool make_stack(struct context *run) {
 }
 
 static void unmake(struct context *run) {
+  fusion_forget_strings(run, 1);
   fusion_free_all(run, 0);
   if (run->stack)
     munmap(run->stack, run->stack_bytes);
@@ -193,6 +194,7 @@ static struct context *context(void) {
 
 /* Without values a caller holds, the context may serve the next run. */
 static void done(struct context *run) {
+  fusion_forget_strings(run, 0);
   fusion_free_all(run, 1);
   madvise(run->stack + GUARD, run->stack_bytes - GUARD - KEPT_STACK, 4 /* not needed */);
   take_lists();
@@ -234,7 +236,7 @@ int32_t fusion_run(const void *const *inputs, void *const *outputs, void *worksp
   static void *const none[1];
   if (fusion_program_facts[OUTPUTS] < 0) {
     snprintf(last_error, sizeof last_error,
-             "This program takes or gives other values than tensors of known shapes; run it with fusion_call.");
+             "This program takes or gives other values than tensors of numbers of known shapes; run it with fusion_call.");
     return 1;
   }
   struct context *run = context();
@@ -282,13 +284,34 @@ int32_t fusion_call(const struct fusion_item *items, uint64_t count, const struc
 
 void fusion_value_release(const struct value *value);
 
+/* The context of a value that a caller holds. */
+static struct context *holder(const struct value *value) {
+  take_lists();
+  struct context *run = held;
+  while (run && run->result != value)
+    run = run->next;
+  leave_lists();
+  return run;
+}
+
+/* The strings of a tensor that is `value` or a part of it; they live as long as it does. 1 where it is no tensor of strings. */
+int32_t fusion_value_strings(const struct value *value, const struct value *tensor, struct fusion_string *strings) {
+  struct context *run = holder(value);
+  if (!run || tensor->kind != TENSOR || (tensor->which & 0xff) != DTYPE_STRING) {
+    snprintf(last_error, sizeof last_error, "This value is no tensor of strings that fusion_call gave.");
+    return 1;
+  }
+  fusion_show_strings(run, tensor, strings);
+  return 0;
+}
+
 /* Runs the program once on tensors, and gives tensors in memory that the caller provides once it is known how large they are. */
 int32_t fusion_run_tensors(const struct fusion_tensor *inputs, uint32_t count, fusion_allocate *allocate, void *user) {
   static const struct fusion_tensor none[1];
   const struct value *value;
   if (call(&(struct request){.tensors = inputs ? inputs : none, .count = count}, &value))
     return 1;
-  _Bool given = fusion_give_tensors(value, allocate, user, last_error, sizeof last_error);
+  _Bool given = fusion_give_tensors(holder(value), value, allocate, user, last_error, sizeof last_error);
   fusion_value_release(value);
   return !given;
 }

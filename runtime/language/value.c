@@ -26,10 +26,14 @@ static const int64_t *next_input(const int64_t *at) { return *at == TENSOR ? at 
 
 /* The element types of docs/reference/abi.md. */
 static const struct {
-  const char name[5];
+  const char name[14];
   uint8_t bytes;
 } dtypes[] = {{"f64", 8},  {"f32", 4},  {"f16", 2},  {"bf16", 2}, {"i64", 8}, {"i32", 4}, {"i16", 2},
-              {"i8", 1},   {"ui64", 8}, {"ui32", 4}, {"ui16", 2}, {"ui8", 1}, {"i1", 1}};
+              {"i8", 1},   {"ui64", 8}, {"ui32", 4}, {"ui16", 2}, {"ui8", 1}, {"i1", 1},
+              {"!relay.string", 8}};
+
+/* The bytes of an element of the caller's. */
+static uint64_t outside(uint32_t dtype) { return dtype == DTYPE_STRING ? sizeof(struct fusion_string) : dtypes[dtype].bytes; }
 
 /* Whether a value is a tensor of a type: element type, its bytes, rank, extents. Those below DYNAMIC_EXTENT have names, the same
  * name is the same number; `bound` has the numbers that names stand for, or DYNAMIC_EXTENT where that is not known yet. */
@@ -72,11 +76,14 @@ void fusion_check_type(struct context *run, const struct value *value, const int
   fusion_leave(run, 1);
 }
 
-static struct value *tensor_of(struct context *run, const struct fusion_item *item) {
+static struct value *tensor_of(struct context *run, const struct fusion_item *item, uint64_t number) {
   if (item->dtype >= sizeof dtypes / sizeof *dtypes)
     return NULL;
   struct value *tensor = fusion_new_tensor(run, item->dtype, dtypes[item->dtype].bytes, item->parts, item->extents);
-  memcpy(tensor->data, item->data, fusion_tensor_bytes(tensor));
+  if (item->dtype == DTYPE_STRING)
+    fusion_take_strings(run, tensor, item->data, number);
+  else
+    memcpy(tensor->data, item->data, fusion_tensor_bytes(tensor));
   return tensor;
 }
 
@@ -87,7 +94,7 @@ static uint64_t put_together(struct context *run, const struct request *request,
     const struct fusion_item *item = &request->items[i];
     struct value *value = NULL;
     if (item->kind == TENSOR) {
-      value = tensor_of(run, item);
+      value = tensor_of(run, item, i);
     } else if (item->parts <= count && (item->kind == TUPLE || (item->kind == CELL && item->parts == 1) ||
                                         (item->kind == DATA && fields_of(item->data_type, item->tag) == item->parts))) {
       value = fusion_new(run, 16 + 8 * (uint64_t)item->parts);
@@ -153,16 +160,26 @@ static void gather(const struct fusion_tensor *given, uint64_t element, unsigned
 }
 
 /* The caller's tensor: in place where it is dense. */
-static struct value *tensor_in_place(struct context *run, const struct fusion_tensor *given) {
+static struct value *tensor_in_place(struct context *run, const struct fusion_tensor *given, uint64_t number) {
   if (given->dtype >= sizeof dtypes / sizeof *dtypes || given->ndim > MOST_AXES)
     return NULL;
-  uint64_t bytes = dtypes[given->dtype].bytes;
+  uint64_t element = outside(given->dtype), bytes = element;
   for (uint32_t i = 0; i < given->ndim; i++)
     if (given->shape[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)given->shape[i], &bytes))
       return NULL;
+  if (given->dtype == DTYPE_STRING) {
+    struct value *tensor = fusion_new_tensor(run, given->dtype, dtypes[given->dtype].bytes, given->ndim, given->shape);
+    void *dense = is_dense(given) ? NULL : fusion_new_large(run, bytes ? bytes : 1);
+    if (dense)
+      gather(given, element, dense);
+    fusion_take_strings(run, tensor, dense ? dense : given->data, number);
+    if (dense)
+      fusion_free_large(run, dense);
+    return tensor;
+  }
   if (!is_dense(given)) {
-    struct value *copy = fusion_new_tensor(run, given->dtype, dtypes[given->dtype].bytes, given->ndim, given->shape);
-    gather(given, dtypes[given->dtype].bytes, copy->data);
+    struct value *copy = fusion_new_tensor(run, given->dtype, (uint32_t)element, given->ndim, given->shape);
+    gather(given, element, copy->data);
     return copy;
   }
   struct value *tensor = fusion_new(run, 24 + 8 * (uint64_t)given->ndim);
@@ -215,7 +232,7 @@ void fusion_arguments(struct context *run, const struct request *request, struct
     count = put_together(run, request, made);
   } else {
     for (uint64_t i = request->count; i-- > 0;)
-      if (!(made[count++] = tensor_in_place(run, &request->tensors[i])))
+      if (!(made[count++] = tensor_in_place(run, &request->tensors[i], i)))
         fusion_fail_input(run, i, "Input %llu of the program is no tensor: its element type, an extent or its rank cannot be.");
   }
   if (count != inputs) {
@@ -251,9 +268,40 @@ void fusion_results(struct context *run, struct value *result, void *const *outp
   copy_out(result, outputs, 0);
 }
 
+/* Gives the strings of a tensor: first the bytes of all of them, as a tensor of bytes, then the strings that point there. */
+static _Bool give_strings(struct context *run, const struct value *value, fusion_allocate *allocate, void *user, uint32_t output) {
+  const uint64_t *numbers = (const uint64_t *)value->data;
+  uint64_t count = fusion_tensor_bytes(value) / 8;
+  int64_t bytes = 0;
+  for (uint64_t i = 0; i < count; i++)
+    bytes += (int64_t)fusion_string_of(run, numbers[i]).bytes;
+  struct fusion_tensor text = {.dtype = DTYPE_UI8, .ndim = 1, .shape = &bytes};
+  char *to = allocate(user, output, &text);
+  struct fusion_tensor tensor = {.dtype = DTYPE_STRING, .ndim = value->parts, .shape = value->extents};
+  struct fusion_string *strings = !to && bytes ? NULL : allocate(user, output, &tensor);
+  if (!strings && count)
+    return 0;
+  for (uint64_t i = 0; i < count; i++) {
+    struct fusion_string string = fusion_string_of(run, numbers[i]);
+    if (string.bytes)
+      memcpy(to, string.data, string.bytes);
+    strings[i] = (struct fusion_string){to, string.bytes};
+    to += string.bytes;
+  }
+  return 1;
+}
+
 /* Gives tensors, in the order in which they stand in tuples, in memory of the caller's; false with a message where there is none. */
-static _Bool give(const struct value *value, fusion_allocate *allocate, void *user, uint32_t *output, char *message, size_t size) {
+static _Bool give(struct context *run, const struct value *value, fusion_allocate *allocate, void *user, uint32_t *output, char *message, size_t size) {
   if (value->kind == TENSOR) {
+    if ((value->which & 0xff) == DTYPE_STRING) {
+      if (!give_strings(run, value, allocate, user, *output)) {
+        snprintf(message, size, "The caller has no memory for output %u, which has strings.", *output);
+        return 0;
+      }
+      ++*output;
+      return 1;
+    }
     struct fusion_tensor tensor = {.dtype = value->which & 0xff, .ndim = value->parts, .shape = value->extents};
     void *memory = allocate(user, *output, &tensor);
     uint64_t bytes = fusion_tensor_bytes(value);
@@ -271,14 +319,15 @@ static _Bool give(const struct value *value, fusion_allocate *allocate, void *us
     return 0;
   }
   for (uint32_t i = 0; i < value->parts; i++) /* as deep as the type is */
-    if (!give(value->fields[i], allocate, user, output, message, size))
+    if (!give(run, value->fields[i], allocate, user, output, message, size))
       return 0;
   return 1;
 }
 
-_Bool fusion_give_tensors(const struct value *result, fusion_allocate *allocate, void *user, char *message, size_t size) {
+_Bool fusion_give_tensors(struct context *run, const struct value *result, fusion_allocate *allocate, void *user, char *message,
+                          size_t size) {
   uint32_t output = 0;
-  return give(result, allocate, user, &output, message, size);
+  return give(run, result, allocate, user, &output, message, size);
 }
 
 uint32_t fusion_value_kind(const struct value *value) { return value->kind; }

@@ -80,6 +80,16 @@ pub enum Mismatch {
         /// What it should be.
         expected: Vec<usize>,
     },
+    /// Other strings.
+    #[error("element {index:?} is {actual:?} where {expected:?} was expected")]
+    Strings {
+        /// Where the first is.
+        index: Vec<usize>,
+        /// What is there.
+        actual: String,
+        /// What should be there.
+        expected: String,
+    },
     /// Other values.
     #[error(
         "{mismatches} of {elements} elements differ, the first at {index:?}: {actual} where {expected} was \
@@ -121,7 +131,7 @@ pub fn check(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Result
     }
 }
 
-/// Compares all elements of tensors of one type; the error is about the type alone.
+/// Compares all elements of tensors of one type; the error is about the type alone, or strings.
 pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Result<Comparison, Mismatch> {
     if actual.dtype() != expected.dtype() {
         return Err(Mismatch::DType { actual: actual.dtype(), expected: expected.dtype() });
@@ -130,8 +140,23 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Resu
         let (actual, expected) = (actual.shape().to_vec(), expected.shape().to_vec());
         return Err(Mismatch::Shape { actual, expected });
     }
-    let elements = expected.len();
-    let mut found = Comparison { elements, mismatches: 0, max_absolute: 0.0, max_relative: 0.0, first: None };
+    let (elements, shape) = (expected.len(), expected.shape());
+    let other = |(i, (actual, expected)): (usize, (&str, &str))| {
+        let index = || unflatten(i, shape);
+        (actual != expected).then(|| Mismatch::Strings {
+            index: index(),
+            actual: actual.into(),
+            expected: expected.into(),
+        })
+    };
+    let none = Comparison { elements, mismatches: 0, max_absolute: 0.0, max_relative: 0.0, first: None };
+    if expected.dtype() == DType::String {
+        return match actual.strings().zip(expected.strings()).enumerate().find_map(other) {
+            Some(mismatch) => Err(mismatch),
+            None => Ok(none),
+        };
+    }
+    let mut found = none;
     let floats = expected.dtype().is_float();
     let finite = (0..elements).map(|i| expected.f64_at(i).abs()).filter(|m| m.is_finite());
     let scale = if floats { finite.fold(1.0, f64::max) } else { 1.0 };

@@ -68,8 +68,8 @@ fn program(program: &ProgramDescription) -> String {
         let _ = writeln!(about, " *   data type {i}  {}: {}", comment(&data.name), constructors.join(", "));
     }
     let dtypes = DType::ALL.iter().enumerate();
-    let dtypes: Vec<String> =
-        dtypes.map(|(i, dtype)| format!("FUSION_{} = {i}", dtype.mlir_name().to_uppercase())).collect();
+    let name = |dtype: &DType| dtype.mlir_name().trim_start_matches("!relay.").to_uppercase();
+    let dtypes: Vec<String> = dtypes.map(|(i, dtype)| format!("FUSION_{} = {i}", name(dtype))).collect();
     PROGRAM.replace("@ABOUT@", &about).replace("@DTYPES@", &dtypes.join(", "))
 }
 
@@ -128,6 +128,12 @@ struct fusion_item {
 
 typedef struct fusion_value fusion_value;
 
+/* An element of a tensor of strings: a text in UTF-8, without an end. */
+struct fusion_string {
+  const char *data;
+  uint64_t bytes;
+};
+
 /* A tensor, with DLPack's shape and strides. */
 struct fusion_tensor {
   void *data;             /* aligned to its element */
@@ -137,7 +143,8 @@ struct fusion_tensor {
   const int64_t *strides; /* in elements; NULL for dense and row-major */
 };
 
-/* Memory for an output whose element type and shape are known now, dense and row-major; NULL when there is none. */
+/* Memory for an output whose element type and shape are known now, dense and row-major; NULL when there is none. For an output of strings it is
+ * called twice: for the bytes of all of them, as a tensor of FUSION_UI8, then for the strings, which point there. */
 typedef void *fusion_allocate(void *user, uint32_t output, const struct fusion_tensor *tensor);
 
 #endif
@@ -165,6 +172,9 @@ uint32_t fusion_value_dtype(const fusion_value *value);
 uint32_t fusion_value_rank(const fusion_value *value);
 int64_t fusion_value_extent(const fusion_value *value, uint32_t axis);
 const void *fusion_value_data(const fusion_value *value);
+/* The strings of a tensor that is `value`, which fusion_call gave, or a part of it. They live as long as it does. fusion_value_data of such a
+ * tensor is of no use. Returns 0, or 1 where it is no tensor of strings. */
+int32_t fusion_value_strings(const fusion_value *value, const fusion_value *tensor, struct fusion_string *strings);
 ";
 
 fn list(text: &mut String, group: &str, arguments: &[ArgumentDescription]) {

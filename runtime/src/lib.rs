@@ -20,6 +20,7 @@ pub mod output;
 pub mod package;
 pub mod profile;
 pub mod program;
+mod system;
 pub mod threads;
 pub mod vm;
 pub mod weights;

@@ -2,6 +2,8 @@
 //!
 //! Reading trusts no size it is told: the header is bounded, and the elements are read as they
 //! come, never allocated from what the header claims.
+//!
+//! Strings are numpy's of one length (`<U7`): numbers of characters in 32 bits each, with zeros behind shorter ones.
 
 use fusion_operators::{DType, Tensor, TensorError, tensor::bytes_of};
 use std::io::{self, Read, Write};
@@ -29,6 +31,9 @@ pub enum NpyError {
     /// An element type that no tensor has.
     #[error("elements of numpy type {0:?} are not supported")]
     ElementType(String),
+    /// A number that is no character.
+    #[error("a string of the .npy file has a number that is no Unicode character")]
+    Character,
     /// numpy lacks the element type.
     #[error(
         "numpy has no {0} element type, so a {0} tensor cannot be written as .npy; convert it to f32 first"
@@ -61,6 +66,8 @@ pub enum NpyError {
 /// What the header says.
 struct Header {
     dtype: DType,
+    /// Bytes of an element in the file.
+    size: usize,
     swapped: bool,
     fortran: bool,
     shape: Vec<usize>,
@@ -69,7 +76,8 @@ struct Header {
 /// Reads one tensor that fills the rest of `reader`, of which at most `limit` bytes can exist.
 pub fn read(reader: &mut impl Read, limit: u64) -> Result<Tensor, NpyError> {
     let header = read_header(reader)?;
-    let expected = bytes_of(header.dtype, &header.shape)?;
+    // An extent more: the bytes of an element.
+    let expected = bytes_of(DType::U8, &[&header.shape[..], &[header.size]].concat())?;
     let truncated = |found| NpyError::Truncated { shape: header.shape.clone(), expected, found };
     if expected as u64 > limit {
         return Err(truncated(limit as usize));
@@ -83,20 +91,56 @@ pub fn read(reader: &mut impl Read, limit: u64) -> Result<Tensor, NpyError> {
         return Err(NpyError::Trailing { expected });
     }
     if header.swapped {
-        data.chunks_exact_mut(header.dtype.size()).for_each(<[u8]>::reverse);
+        let unit = if header.dtype == DType::String { CHARACTER } else { header.size };
+        data.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
     }
     if header.dtype == DType::Bool {
         data.iter_mut().for_each(|byte| *byte = (*byte != 0).into());
     }
     if header.fortran {
-        data = row_major(&data, &header.shape, header.dtype.size());
+        data = row_major(&data, &header.shape, header.size);
+    }
+    if header.dtype == DType::String {
+        let strings =
+            data.chunks_exact(header.size).map(string_of).collect::<Result<Vec<String>, NpyError>>()?;
+        return Ok(Tensor::from_strings(&header.shape, &strings)?);
     }
     Ok(Tensor::from_bytes(header.dtype, &header.shape, data)?)
 }
 
+/// Bytes of a character.
+const CHARACTER: usize = 4;
+
+/// The string of an element's bytes.
+fn string_of(bytes: &[u8]) -> Result<String, NpyError> {
+    let (characters, _) = bytes.as_chunks::<CHARACTER>();
+    let end = characters.iter().rposition(|c| *c != [0; CHARACTER]).map_or(0, |last| last + 1);
+    let of = |c: &[u8; CHARACTER]| char::from_u32(u32::from_ne_bytes(*c)).ok_or(NpyError::Character);
+    characters[..end].iter().map(of).collect()
+}
+
+/// The bytes of strings, all as long as the longest.
+fn write_strings(writer: &mut impl Write, tensor: &Tensor, width: usize) -> Result<(), NpyError> {
+    for string in tensor.strings() {
+        let mut left = width;
+        for c in string.chars() {
+            writer.write_all(&u32::from(c).to_ne_bytes())?;
+            left -= 1;
+        }
+        io::copy(&mut io::repeat(0).take((left * CHARACTER) as u64), writer)?;
+    }
+    Ok(())
+}
+
 /// Writes one tensor, in row-major order.
 pub fn write(writer: &mut impl Write, tensor: &Tensor) -> Result<(), NpyError> {
-    let descr = numpy_name(tensor.dtype()).ok_or(NpyError::NoNumpyType(tensor.dtype()))?;
+    // At least 1, as numpy has it.
+    let width = tensor.strings().map(|string| string.chars().count()).fold(1, usize::max);
+    let descr = match tensor.dtype() {
+        DType::String if cfg!(target_endian = "little") => format!("<U{width}"),
+        DType::String => format!(">U{width}"),
+        dtype => numpy_name(dtype).ok_or(NpyError::NoNumpyType(dtype))?,
+    };
     let mut shape = String::new();
     for extent in tensor.shape() {
         shape += &format!("{extent}, ");
@@ -114,10 +158,13 @@ pub fn write(writer: &mut impl Write, tensor: &Tensor) -> Result<(), NpyError> {
     writer.write_all(&[1, 0])?;
     writer.write_all(&length.to_le_bytes())?;
     writer.write_all(text.as_bytes())?;
-    Ok(writer.write_all(tensor.bytes())?)
+    match tensor.dtype() {
+        DType::String => write_strings(writer, tensor, width),
+        _ => Ok(writer.write_all(tensor.bytes())?),
+    }
 }
 
-/// The numpy type of an element type on this machine, or none for bf16.
+/// The numpy type of an element type on this machine; none for bf16, and for strings, whose type has their length.
 fn numpy_name(dtype: DType) -> Option<String> {
     let order = match (dtype.size(), cfg!(target_endian = "little")) {
         (1, _) => '|',
@@ -125,7 +172,7 @@ fn numpy_name(dtype: DType) -> Option<String> {
         (_, false) => '>',
     };
     let kind = match dtype {
-        DType::BF16 => return None,
+        DType::BF16 | DType::String => return None,
         DType::F64 | DType::F32 | DType::F16 => 'f',
         DType::I64 | DType::I32 | DType::I16 | DType::I8 => 'i',
         DType::U64 | DType::U32 | DType::U16 | DType::U8 => 'u',
@@ -197,10 +244,10 @@ impl<'a> Dictionary<'a> {
         if !self.rest.trim().is_empty() {
             return Err(NpyError::Header("there is text after the dictionary"));
         }
-        let (dtype, swapped) = descr.ok_or(NpyError::Header("it has no descr"))?;
+        let (dtype, size, swapped) = descr.ok_or(NpyError::Header("it has no descr"))?;
         let fortran = fortran.ok_or(NpyError::Header("it has no fortran_order"))?;
         let shape = shape.ok_or(NpyError::Header("it has no shape"))?;
-        Ok(Header { dtype, swapped, fortran, shape })
+        Ok(Header { dtype, size, swapped, fortran, shape })
     }
 
     fn take(&mut self, c: char) -> bool {
@@ -239,8 +286,8 @@ impl<'a> Dictionary<'a> {
         Err(NpyError::Header("fortran_order is neither True nor False"))
     }
 
-    /// The element type, and whether its bytes are in the other order than this machine's.
-    fn descr(&mut self) -> Result<(DType, bool), NpyError> {
+    /// The element type, the bytes of an element, and whether these are in the other order than this machine's.
+    fn descr(&mut self) -> Result<(DType, usize, bool), NpyError> {
         self.rest = self.rest.trim_start();
         if self.rest.starts_with(['[', '(']) {
             return Err(NpyError::ElementType("a structure".to_owned()));
@@ -249,10 +296,12 @@ impl<'a> Dictionary<'a> {
         let unknown = || NpyError::ElementType(text.to_owned());
         let mut letters = text.chars();
         let order = letters.next().ok_or_else(unknown)?;
-        let dtype = DType::ALL
-            .into_iter()
-            .find(|&d| numpy_name(d).is_some_and(|name| name[1..] == *letters.as_str()))
-            .ok_or_else(unknown)?;
+        let rest = letters.as_str();
+        let number = |d: &DType| numpy_name(*d).is_some_and(|name| name[1..] == *rest);
+        let (dtype, size) = match rest.strip_prefix('U').and_then(|width| width.parse::<usize>().ok()) {
+            Some(width) if width > 0 => (DType::String, width.saturating_mul(CHARACTER)),
+            _ => DType::ALL.into_iter().find(number).map(|d| (d, d.size())).ok_or_else(unknown)?,
+        };
         let big = match order {
             '<' => false,
             '>' => true,
@@ -260,7 +309,7 @@ impl<'a> Dictionary<'a> {
             '|' if dtype.size() == 1 => cfg!(target_endian = "big"),
             _ => return Err(unknown()),
         };
-        Ok((dtype, big != cfg!(target_endian = "big")))
+        Ok((dtype, size, big != cfg!(target_endian = "big")))
     }
 
     fn shape(&mut self) -> Result<Vec<usize>, NpyError> {

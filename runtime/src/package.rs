@@ -1,13 +1,13 @@
-//! From object code to a shared library: the code and an object with the model's data, linked by
-//! the system's C compiler, with a C header beside it.
+//! From object code to a shared library: the code and an object with the model's data, linked in this process or by
+//! a C compiler, with a C header beside it.
 
 use crate::description::ModelDescription;
 use crate::header::header;
 use crate::machine::Machine;
 use crate::object_file::{self, Constants};
 use crate::weights::{self, Outside};
-use crate::{gpu, language, output, threads};
-use std::ffi::OsString;
+use crate::{gpu, language, output, system, threads};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const EXPORTS: &str = "fusion_run; fusion_set_threads; fusion_abi_version; fusio
 /// ... and those more of a program of the whole language.
 const EXPORTS_OF_PROGRAMS: &str = "fusion_call; fusion_run_tensors; fusion_last_error; fusion_live_values; fusion_value_release; fusion_value_kind; \
      fusion_value_data_type; fusion_value_tag; fusion_value_count; fusion_value_field; fusion_value_dtype; \
-     fusion_value_rank; fusion_value_extent; fusion_value_data; ";
+     fusion_value_rank; fusion_value_extent; fusion_value_data; fusion_value_strings; ";
 /// ... and those more of a library for a GPU.
 const EXPORTS_OF_DEVICES: &str = "fusion_last_error; fusion_run_device; fusion_run_dlpack; fusion_run_stream; fusion_set_device; fusion_set_profiling; fusion_profile; ";
 
@@ -46,10 +46,15 @@ pub struct Package<'a> {
     pub outside: Option<&'a Outside>,
     /// Libraries to link besides the C and the mathematical one, without `lib` and suffix.
     pub libraries: Vec<String>,
-    /// The C compiler that links; by default `cc`, or `aarch64-linux-gnu-gcc` and the like when
-    /// the code is for another machine than this one.
+    /// The C compiler that links; by default the linker in this process, or `cc` where there is none, or
+    /// `aarch64-linux-gnu-gcc` and the like when the code is for another machine than this one.
     pub linker: Option<PathBuf>,
+    /// The linker in this process.
+    pub own_linker: Option<OwnLinker>,
 }
+
+/// Links ELF files, with arguments of `ld`. The error is what it said.
+pub type OwnLinker = fn(&[&OsStr]) -> Result<(), String>;
 
 /// Why there is no library.
 #[derive(Debug, thiserror::Error)]
@@ -98,11 +103,19 @@ pub enum PackageError {
         error: io::Error,
     },
     /// Objects of another machine cannot be put together.
-    #[error("cannot put the objects of {} together: {why}; install lld", path.display())]
+    #[error("cannot put the objects of {} together: {why}", path.display())]
     NoMerger {
         /// The object.
         path: PathBuf,
         /// What the linker or the system said.
+        why: String,
+    },
+    /// The linker in this process refused, and there is no other.
+    #[error("cannot link {}: {why}", path.display())]
+    Refused {
+        /// The library.
+        path: PathBuf,
+        /// What the linker said.
         why: String,
     },
     /// The C compiler refused.
@@ -195,13 +208,13 @@ impl Package<'_> {
         let scratch = output::directory_beside(path).map_err(failed)?;
         let objects = self.objects(path, self.machine()?, scratch.path())?;
         let whole = scratch.path().join("whole.o");
-        // The system's own linker knows its own machine only.
-        let linker = lld_folder().map_or("ld.lld".into(), |folder| folder.join("ld.lld"));
-        let merged = Command::new(linker).arg("-r").arg("-o").arg(&whole).args(&objects).output();
-        let why = match merged {
-            Ok(output) if output.status.success() => return fs::rename(&whole, path).map_err(failed),
-            Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            Err(error) => format!("running ld.lld failed ({error})"),
+        let files = objects.iter().map(|object| object.as_os_str());
+        let args: Vec<&OsStr> =
+            [OsStr::new("-r"), OsStr::new("-o"), whole.as_os_str()].into_iter().chain(files).collect();
+        let why = match self.own_linker.map(|link| link(&args)) {
+            Some(Ok(())) => return fs::rename(&whole, path).map_err(failed),
+            Some(Err(why)) => why,
+            None => "there is no linker in this process".to_owned(),
         };
         Err(PackageError::NoMerger { path: path.to_owned(), why })
     }
@@ -256,47 +269,54 @@ impl Package<'_> {
         exports: &Path,
         library: &Path,
     ) -> Result<(), PackageError> {
-        let linker = self.linker.clone().unwrap_or_else(|| default_linker(machine));
         let mut script = OsString::from("--version-script=");
         script.push(exports);
-        let mut command = Command::new(&linker);
-        // lld takes a fifth of the time of GNU's linker for hundreds of megabytes of weights. Whoever names a linker gets that one.
-        if let Some(folder) =
-            lld_folder().filter(|_| self.linker.is_none() && Machine::host() == Some(machine))
+        // A program with two models in it must not mix up their constants. No build identifier: it is a digest of all weights, and
+        // nobody asks for it.
+        let flags = ["-Bsymbolic", "-z", "defs", "-z", "noexecstack", "--build-id=none"].map(OsStr::new);
+        let flags: Vec<&OsStr> = flags.into_iter().chain([script.as_os_str()]).collect();
+        let files: Vec<&OsStr> = [OsStr::new("-o"), library.as_os_str()]
+            .into_iter()
+            .chain(objects.iter().map(|object| object.as_os_str()))
+            .collect();
+        let is_plain = self.linker.is_none() && self.libraries.is_empty() && Machine::host() == Some(machine);
+        let mut refused = None;
+        if let Some(link) = self.own_linker.filter(|_| is_plain)
+            && let Some(system) = system::libraries()
         {
-            command.arg("-B").arg(folder).arg("-fuse-ld=lld");
+            let first = ["-shared", "--eh-frame-hdr", "--hash-style=gnu"].map(OsStr::new);
+            let system = system.iter().map(|library| library.as_os_str());
+            let args = [&first[..], &flags, &files, &[OsStr::new("--as-needed")]].concat();
+            // What the system's libraries lack, as old ones do conversions of f16, a C compiler brings along.
+            match link(&args.into_iter().chain(system).collect::<Vec<_>>()) {
+                Ok(()) => return Ok(()),
+                Err(why) => refused = Some(why),
+            }
         }
-        // -Bsymbolic: a program with two models in it must not mix up their constants.
-        // No build identifier: it is a digest of all weights, and nobody asks for it.
+        let linker = self.linker.clone().unwrap_or_else(|| default_linker(machine));
+        let mut command = Command::new(&linker);
+        command.arg("-shared");
         // -Xlinker, not -Wl: a path may hold a comma.
+        for flag in flags {
+            command.arg("-Xlinker").arg(flag);
+        }
         command
-            .args([
-                "-shared",
-                "-Wl,-Bsymbolic",
-                "-Wl,-z,defs",
-                "-Wl,-z,noexecstack",
-                "-Wl,--build-id=none",
-                "-Xlinker",
-            ])
-            .arg(script)
-            .arg("-o")
-            .arg(library)
-            .args(objects)
+            .args(files)
             .args(self.libraries.iter().map(|name| format!("-l{name}")))
             .args(["-lm", "-pthread", "-ldl"])
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
-        let output = command.output().map_err(|error| PackageError::NoLinker {
-            path: path.to_owned(),
-            linker: linker.clone(),
-            machine,
-            error,
-        })?;
+        let path = path.to_owned();
+        let output = match (command.output(), refused) {
+            (Ok(output), _) => output,
+            (Err(_), Some(why)) => return Err(PackageError::Refused { path, why }),
+            (Err(error), None) => return Err(PackageError::NoLinker { path, linker, machine, error }),
+        };
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             let lines: Vec<&str> =
                 said.lines().map(str::trim).filter(|line| !line.is_empty()).take(4).collect();
-            let (path, status, message) = (path.to_owned(), output.status, lines.join("; "));
+            let (status, message) = (output.status, lines.join("; "));
             return Err(PackageError::Link { path, linker, status, message });
         }
         Ok(())
@@ -326,12 +346,6 @@ impl Package<'_> {
         }
         machine.ok_or(PackageError::NoCode)
     }
-}
-
-/// The folder of LLVM's own linker, where it is installed beside the LLVM that the compiler was built with.
-fn lld_folder() -> Option<PathBuf> {
-    let folder = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin");
-    folder.join("ld.lld").exists().then_some(folder)
 }
 
 fn default_linker(machine: Machine) -> PathBuf {

@@ -32,6 +32,14 @@ struct RawItem {
     data: *const c_void,
 }
 
+/// `struct fusion_string`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawString {
+    data: *const u8,
+    bytes: u64,
+}
+
 type Call = unsafe extern "C" fn(*const RawItem, u64, *mut Value) -> i32;
 type Message = unsafe extern "C" fn() -> *const c_char;
 type Number = unsafe extern "C" fn() -> i64;
@@ -39,6 +47,7 @@ type Release = unsafe extern "C" fn(Value);
 type Fact = unsafe extern "C" fn(Value) -> u32;
 type Part = unsafe extern "C" fn(Value, u32) -> Value;
 type Extent = unsafe extern "C" fn(Value, u32) -> i64;
+type Strings = unsafe extern "C" fn(Value, Value, *mut RawString) -> i32;
 type Data = unsafe extern "C" fn(Value) -> *const c_void;
 
 /// The functions of the library.
@@ -56,6 +65,7 @@ struct Interface {
     rank: Fact,
     extent: Extent,
     data: Data,
+    strings: Strings,
 }
 
 const TENSOR: u32 = 0;
@@ -103,6 +113,7 @@ impl NativeProgram {
             rank: function!("fusion_value_rank" as Fact),
             extent: function!("fusion_value_extent" as Extent),
             data: function!("fusion_value_data" as Data),
+            strings: function!("fusion_value_strings" as Strings),
         };
         Ok(Some(NativeProgram { module, program, interface, _library: library }))
     }
@@ -134,8 +145,10 @@ impl NativeProgram {
             _ => Vec::new(),
         };
         let extents: Vec<Vec<i64>> = all.iter().map(extents).collect();
+        let strings: Vec<Vec<RawString>> = all.iter().map(|item| raw_strings(item)).collect();
+        let items = all.iter().zip(&extents).zip(&strings);
         let items: Vec<RawItem> =
-            all.iter().zip(&extents).map(|(item, extents)| raw(item, extents, &mut constructors)).collect();
+            items.map(|((item, extents), own)| raw(item, extents, own, &mut constructors)).collect();
         let mut value: Value = std::ptr::null();
         // SAFETY: the items and what they point to live through the call; the program checks what they say.
         let code = unsafe { (self.interface.call)(items.as_ptr(), items.len() as u64, &mut value) };
@@ -150,13 +163,13 @@ impl NativeProgram {
         tree
     }
 
-    fn read(&self, value: Value) -> Result<ValueTree, RunError> {
+    fn read(&self, whole: Value) -> Result<ValueTree, RunError> {
         enum Step {
             Enter(Value),
             Leave,
         }
         let mut tree = ValueTree::default();
-        let (mut steps, mut cells) = (vec![Step::Enter(value)], Vec::<Value>::new());
+        let (mut steps, mut cells) = (vec![Step::Enter(whole)], Vec::<Value>::new());
         while let Some(step) = steps.pop() {
             let Step::Enter(value) = step else {
                 cells.pop();
@@ -166,7 +179,7 @@ impl NativeProgram {
                 tree.items.push(Item::More);
                 continue;
             }
-            let item = self.item(value)?;
+            let item = self.item(whole, value)?;
             if item == Item::Cell {
                 if cells.contains(&value) {
                     tree.items.push(Item::More);
@@ -184,8 +197,25 @@ impl NativeProgram {
         Ok(tree)
     }
 
-    /// What a value is, besides its parts.
-    fn item(&self, value: Value) -> Result<Item, RunError> {
+    /// The tensor of strings that a part of a value is.
+    fn strings(&self, whole: Value, tensor: Value, shape: &[usize]) -> Result<Tensor, RunError> {
+        let bytes = fusion_operators::tensor::bytes_of(DType::String, shape)?;
+        let mut raw = vec![RawString { data: std::ptr::null(), bytes: 0 }; bytes / DType::String.size()];
+        // SAFETY: the list has room for each element, and both values live until the whole is released.
+        if unsafe { (self.interface.strings)(whole, tensor, raw.as_mut_ptr()) } != 0 {
+            return Err(RunError::Program("the library does not give the strings of a tensor".to_owned()));
+        }
+        let text = |raw: &RawString| match raw.bytes {
+            0 => String::new(),
+            // SAFETY: the library gave a string of that many bytes, which lives as the value does.
+            bytes => String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(raw.data, bytes as usize) })
+                .into_owned(),
+        };
+        Ok(Tensor::from_strings(shape, &raw.iter().map(text).collect::<Vec<String>>())?)
+    }
+
+    /// What a value is, which is `whole` or a part of it, besides its parts.
+    fn item(&self, whole: Value, value: Value) -> Result<Item, RunError> {
         let of = &self.interface;
         // SAFETY: here and below, the value lives until it is released; the functions look at it only.
         let (kind, count) = unsafe { ((of.kind)(value), (of.count)(value) as usize) };
@@ -197,6 +227,9 @@ impl NativeProgram {
                 let shape = (0..rank).map(|axis| unsafe { (of.extent)(value, axis) } as usize);
                 let shape: Vec<usize> = shape.collect();
                 let dtype = DType::ALL.get(dtype).copied().unwrap_or(DType::U8);
+                if dtype == DType::String {
+                    return Ok(Item::Tensor(self.strings(whole, value, &shape)?));
+                }
                 let bytes = fusion_operators::tensor::bytes_of(dtype, &shape)?;
                 // SAFETY: a tensor has that many bytes there, or the program could not have written them.
                 let bytes = unsafe { std::slice::from_raw_parts((of.data)(value).cast::<u8>(), bytes) };
@@ -215,8 +248,19 @@ impl NativeProgram {
     }
 }
 
+/// The elements of a tensor of strings as the library takes them.
+fn raw_strings(item: &Item) -> Vec<RawString> {
+    let Item::Tensor(tensor) = item else { return Vec::new() };
+    tensor.strings().map(|string| RawString { data: string.as_ptr(), bytes: string.len() as u64 }).collect()
+}
+
 /// An item as the library takes it; `constructors` are data types and tags of those that follow.
-fn raw(item: &Item, extents: &[i64], constructors: &mut impl Iterator<Item = (u32, u32)>) -> RawItem {
+fn raw(
+    item: &Item,
+    extents: &[i64],
+    strings: &[RawString],
+    constructors: &mut impl Iterator<Item = (u32, u32)>,
+) -> RawItem {
     let (kind, (data_type, tag)) = match item {
         Item::Tensor(_) => (TENSOR, (0, 0)),
         Item::Data(..) => (DATA, constructors.next().unwrap_or_default()),
@@ -233,7 +277,10 @@ fn raw(item: &Item, extents: &[i64], constructors: &mut impl Iterator<Item = (u3
             dtype: DType::ALL.iter().position(|&other| other == tensor.dtype()).unwrap_or(0) as u32,
             parts: tensor.shape().len() as u32,
             extents,
-            data: tensor.bytes().as_ptr().cast(),
+            data: match tensor.dtype() {
+                DType::String => strings.as_ptr().cast(),
+                _ => tensor.bytes().as_ptr().cast(),
+            },
         },
         _ => RawItem { kind, data_type, tag, dtype: 0, parts, extents, data },
     }

@@ -150,6 +150,7 @@ fn failed_links_leave_nothing() {
         outside: None,
         libraries: vec![],
         linker: None,
+        own_linker: None,
     };
     let path = directory.path().join("model.so");
     let error = package.write(&path).unwrap_err();

@@ -46,6 +46,23 @@ fn every_element_type_comes_back() {
 }
 
 #[test]
+fn strings_are_numbers_of_characters() {
+    let of = |order: &str, data: &[[u8; 4]]| {
+        parse(
+            &format!("{{'descr': '{order}U2', 'fortran_order': True, 'shape': (2, 1)}}"),
+            data.as_flattened(),
+        )
+    };
+    let letters = ['é', 'a', '\u{1f600}', '\0'].map(|letter| u32::from(letter).to_le_bytes());
+    let expected = Tensor::from_strings(&[2, 1], &["éa", "\u{1f600}"]).unwrap();
+    assert_eq!(of("<", &letters).unwrap(), expected);
+    let swapped = letters.map(|bytes| u32::from_le_bytes(bytes).to_be_bytes());
+    assert_eq!(of(">", &swapped).unwrap(), expected);
+    let wrong = of("<", &[[0, 0xd8, 0, 0]; 4]).unwrap_err().to_string();
+    assert_eq!(wrong, "a string of the .npy file has a number that is no Unicode character");
+}
+
+#[test]
 fn numpy_has_no_bf16_and_nothing_is_left() {
     let directory = tempfile::tempdir().unwrap();
     let half = Tensor::zeros(DType::BF16, &[2]).unwrap();
@@ -83,7 +100,9 @@ fn malformed_headers_are_refused() {
         assert!(of(header).starts_with("the .npy header is malformed: "), "{header}");
     }
     let typed = |t: &str| of(&format!("{{'descr': {t}, 'fortran_order': False, 'shape': (2,)}}"));
-    assert_eq!(typed("'<U3'"), r#"elements of numpy type "<U3" are not supported"#);
+    assert_eq!(typed("'<U0'"), r#"elements of numpy type "<U0" are not supported"#);
+    assert_eq!(typed("'<U3'"), "the file ends after 8 of the 24 bytes its shape [2] asks for");
+    assert_eq!(typed("'<c8'"), r#"elements of numpy type "<c8" are not supported"#);
     assert_eq!(typed("'|O'"), r#"elements of numpy type "|O" are not supported"#);
     assert_eq!(typed("[('a', '<f4')]"), r#"elements of numpy type "a structure" are not supported"#);
     let many = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({})}}", "1,".repeat(200));

@@ -60,6 +60,7 @@ fn library(directory: &Path) -> PathBuf {
         outside: None,
         libraries: vec![],
         linker: None,
+        own_linker: None,
     };
     package.write(&path).unwrap();
     path

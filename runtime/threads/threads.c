@@ -10,6 +10,7 @@
  *
  * Which thread runs an index has no influence on what it computes, so neither has the number of threads. */
 
+#include "../unload.h"
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +18,6 @@
 /* What is used of the C library. Its own headers would be those of the machine this is compiled on. */
 extern int pthread_create(uintptr_t *thread, const void *attributes, void *(*start)(void *), void *argument);
 extern int pthread_join(uintptr_t thread, void **result);
-extern int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 extern int pthread_sigmask(int how, const void *set, void *old);
 extern int sched_getaffinity(int process, size_t size, void *mask);
 extern int sched_yield(void);
@@ -149,7 +149,7 @@ static void start(int32_t threads) {
   for (int i = 0; i < 16; i++)
     all[i] = ~0ull;
   if (!watches_forks)
-    watches_forks = pthread_atfork(NULL, NULL, forked) == 0;
+    watches_forks = __register_atfork(NULL, NULL, forked, &this_library) == 0;
   if (!started)
     began = opened; /* none is running that could miss what opens from here on */
   pthread_sigmask(2 /* set */, all, old); /* signals are for the threads of the program */

@@ -27,6 +27,7 @@ mod leaks;
 mod numerics;
 mod onnx_dynamic;
 mod onnx_programs;
+mod onnx_strings;
 mod profile;
 mod quantize;
 mod quantized_networks;

@@ -37,6 +37,7 @@ pub fn register() {
     fusion_dialects::register::<relay::infer_types::InferTypes>();
     fusion_dialects::register::<relay::loop_kernels::LoopKernels>();
     fusion_dialects::register::<relay::monomorphise::Monomorphise>();
+    fusion_dialects::register::<relay::number_strings::NumberStrings>();
     fusion_dialects::register::<relay::partial_eval::RelayPartialEval>();
     fusion_dialects::register::<relay::propagate_constants::PropagateConstants>();
     fusion_dialects::register::<relay::quantize::annotate::QuantizeAnnotate>();

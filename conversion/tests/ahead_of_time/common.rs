@@ -78,6 +78,7 @@ pub fn program(inputs: &[(&str, ValueType)], output: ValueType, functions: Vec<F
             data("List", [("Nil", vec![]), ("Cons", vec![element(), of(0)])]),
             data("Tree", [("Leaf", vec![element()]), ("Node", vec![of(1), of(1)])]),
         ],
+        strings: vec![],
         constants: (0..10).map(number).collect(),
         kernels: vec![
             kernel("k_add", two(), vec![int()], 0),
@@ -131,6 +132,7 @@ pub fn write(program: &Program, path: &Path) {
         outside: None,
         libraries: vec![],
         linker: None,
+        own_linker: None,
     };
     package.write(path).unwrap();
 }

@@ -6,4 +6,5 @@ mod interface;
 mod memory;
 mod random;
 mod scalars;
+mod strings;
 mod values;

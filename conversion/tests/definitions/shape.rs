@@ -161,7 +161,7 @@ fn other_resolutions() {
 
 #[test]
 fn ranges() {
-    for dtype in DType::ALL {
+    for dtype in DType::NUMBERS {
         for (start, step) in [(0.0, 1.0), (-3.0, 2.0), (0.5, 0.25), (250.0, 7.0), (-1.75, -0.5)] {
             let attrs = Attrs::new().with("size", 9).with("start", start).with("step", step);
             check(&ARANGE, attrs.with("dtype", dtype), &[]);

@@ -128,13 +128,23 @@ pub fn type_of_attr(attr: Attribute) -> Option<Type> {
     cast::<TypeAttribute>(attr).map(|t| t.value())
 }
 
+/// A text of MLIR, which may be empty or end with NUL; `None` when it is not in UTF-8.
+///
+/// # Safety
+/// The bytes must be there as long as the result.
+pub(crate) unsafe fn text<'a>(raw: MlirStringRef) -> Option<&'a str> {
+    if raw.length == 0 {
+        return Some("");
+    }
+    // SAFETY: the caller says so.
+    std::str::from_utf8(unsafe { std::slice::from_raw_parts(raw.data.cast::<u8>(), raw.length) }).ok()
+}
+
 /// The text of a string attribute. An empty one may have no address, which melior does not expect.
 pub fn text_of<'c>(attr: Attribute<'c>) -> Option<&'c str> {
-    let text = cast::<StringAttribute>(attr)?;
-    // SAFETY: a read of a live attribute after its check.
-    let length = unsafe { mlirStringAttrGetValue(attr.to_raw()).length };
-    // The text lives as long as the context, as the attribute does.
-    Some(if length == 0 { "" } else { text.value() })
+    cast::<StringAttribute>(attr)?;
+    // SAFETY: a read of a live attribute after its check; the text lives as long as the context, as the attribute does.
+    unsafe { text(mlirStringAttrGetValue(attr.to_raw())) }
 }
 
 /// The string of that name in a dictionary attribute.

@@ -17,7 +17,7 @@ pub fn is_splat(attr: Attribute) -> bool {
     unsafe { super::ffi::fusionElementsIsSplat(attr.to_raw()) }
 }
 
-/// The number all elements of a constant are, as a tensor without axes; without expanding the constant.
+/// The number all elements of a constant are, as a tensor without axes; without expanding the constant. Strings are none.
 pub fn splat(attr: Attribute) -> Option<Tensor> {
     if !is_splat(attr) {
         return None;
@@ -25,6 +25,9 @@ pub fn splat(attr: Attribute) -> Option<Tensor> {
     // SAFETY: asked after the check; the element has the element type of the tensor made of it.
     unsafe {
         let ty = tensor_type_of(Type::from_raw(mlirAttributeGetType(attr.to_raw())))?;
+        if ty.dtype == DType::String {
+            return None;
+        }
         let context = melior::ContextRef::from_raw(mlirAttributeGetContext(attr.to_raw()));
         let scalar = tensor_type_to_mlir(context.to_ref(), &TensorType::fixed(&[], ty.dtype));
         let element = mlirDenseElementsAttrGetSplatValue(attr.to_raw());
@@ -66,6 +69,9 @@ pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
         }
         let ty = tensor_type_of(Type::from_raw(mlirAttributeGetType(attr.to_raw())))?;
         let shape: Vec<usize> = ty.shape()?.iter().map(|&n| n as usize).collect();
+        if ty.dtype == DType::String {
+            return read_strings(attr, &shape);
+        }
         let mut tensor = Tensor::zeros(ty.dtype, &shape).ok()?;
         let bytes = tensor.bytes_mut();
         super::ffi::fusionElementsRead(attr.to_raw(), bytes.as_mut_ptr().cast(), bytes.len())
@@ -73,9 +79,37 @@ pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
     }
 }
 
+/// The tensor that a constant of strings holds; `None` where one of them is not in UTF-8.
+fn read_strings(attr: Attribute, shape: &[usize]) -> Option<Tensor> {
+    let count = shape.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent))?;
+    // SAFETY: asked after the check, of elements that there are; the texts live as long as the context.
+    unsafe {
+        if !mlirAttributeIsADenseElements(attr.to_raw()) {
+            return None;
+        }
+        let text =
+            |at| super::attributes::text(mlirDenseElementsAttrGetStringValue(attr.to_raw(), at as isize));
+        let strings: Option<Vec<&str>> = (0..count).map(text).collect();
+        Tensor::from_strings(shape, &strings?).ok()
+    }
+}
+
+/// A constant that holds strings.
+fn write_strings<'c>(ty: Type<'c>, tensor: &Tensor) -> Attribute<'c> {
+    let mut strings: Vec<MlirStringRef> = tensor.strings().map(super::ir::string).collect();
+    // SAFETY: pointer and length are those of a live vector, as many as the type has elements; texts are copied.
+    unsafe {
+        let count = strings.len() as isize;
+        Attribute::from_raw(mlirDenseElementsAttrStringGet(ty.to_raw(), count, strings.as_mut_ptr()))
+    }
+}
+
 /// A constant that holds a tensor: small ones (and splats) inline, others as a resource of that name.
 pub fn write_tensor<'c>(context: &'c Context, tensor: &Tensor, name: &str) -> Attribute<'c> {
     let ty = tensor_type_to_mlir(context, &tensor.tensor_type());
+    if tensor.dtype() == DType::String {
+        return write_strings(ty, tensor);
+    }
     let size = tensor.dtype().size();
     let first = tensor.bytes().get(..size);
     let splat = first.is_some_and(|first| tensor.bytes().chunks_exact(size).all(|e| e == first));

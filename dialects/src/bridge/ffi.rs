@@ -70,6 +70,7 @@ unsafe extern "C" {
         count: isize,
     ) -> MlirType;
     pub fn fusionRelayVar(context: MlirContext, name: MlirStringRef) -> MlirType;
+    pub fn fusionRelayString(context: MlirContext) -> MlirType;
     pub fn fusionRelayHole(context: MlirContext) -> MlirType;
     pub fn fusionRelayIsConstructor(attribute: MlirAttribute) -> bool;
     pub fn fusionRelayConstructorName(attribute: MlirAttribute) -> MlirStringRef;

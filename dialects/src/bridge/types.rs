@@ -23,7 +23,8 @@ pub fn dtype_of(ty: Type) -> Option<DType> {
             return Some(DType::BF16);
         }
         if !mlirTypeIsAInteger(raw) {
-            return None;
+            // The number is that of `RelaySort` in the shim.
+            return (super::ffi::fusionRelaySort(raw) == 5).then_some(DType::String);
         }
         let unsigned = mlirIntegerTypeIsUnsigned(raw);
         match (mlirIntegerTypeGetWidth(raw), unsigned, mlirIntegerTypeIsSignless(raw)) {
@@ -41,17 +42,19 @@ pub fn dtype_of(ty: Type) -> Option<DType> {
     }
 }
 
-/// The MLIR type of tensors' elements: unsigned integers are `ui8` and so on, others have no sign.
+/// The MLIR type of tensors' elements: unsigned integers are `ui8` and so on, others have no sign. Strings are `!relay.string`.
 pub fn dtype_to_mlir(context: &Context, dtype: DType) -> Type<'_> {
     match dtype {
         DType::U8 | DType::U16 | DType::U32 | DType::U64 => {
             IntegerType::unsigned(context, 8 * dtype.size() as u32).into()
         }
+        // SAFETY: the relay dialect is loaded in every context of ours.
+        DType::String => unsafe { Type::from_raw(super::ffi::fusionRelayString(context.to_raw())) },
         _ => scalar_type(context, dtype),
     }
 }
 
-/// The MLIR type of a scalar in a kernel: integers have no sign, their operations do.
+/// The MLIR type of a scalar in a kernel: integers have no sign, their operations do; a string is its number.
 pub fn scalar_type(context: &Context, dtype: DType) -> Type<'_> {
     match dtype {
         DType::F64 => Type::float64(context),

@@ -63,7 +63,8 @@ impl<'c> Scalars<'c> {
         match dtype.class() {
             Class::Float => float,
             Class::Signed => signed,
-            Class::Unsigned | Class::Bool => unsigned,
+            // Strings are numbers here.
+            Class::Unsigned | Class::Bool | Class::String => unsigned,
         }
         .to_owned()
     }

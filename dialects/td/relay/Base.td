@@ -51,6 +51,13 @@ def Relay_HoleType : Relay_Type<"Hole", "hole"> {
     `relay-infer-types` puts types in the place of all of them.
   }];
 }
+def Relay_StringType : Relay_Type<"String", "string"> {
+  let summary = "The element type of tensors of strings";
+  let description = [{
+    A string is a text in UTF-8. Constants are written `dense<["a", "b"]> : tensor<2x!relay.string>`. Operators that only move or compare
+    elements take strings as they are, others are those whose names begin with `string_`.
+  }];
+}
 def Relay_ConstructorAttr : AttrDef<Relay_Dialect, "Constructor"> {
   let mnemonic = "constructor";
   let summary = "A constructor of a data type: its name and the types of its fields";

@@ -168,6 +168,11 @@ impl Importer<'_> {
         Ok(self.constant(Tensor::from_f64s(dtype, shape, values)?))
     }
 
+    /// A constant of strings.
+    pub fn strings<S: AsRef<str>>(&mut self, shape: &[usize], values: &[S]) -> Made {
+        Ok(self.constant(Tensor::from_strings(shape, values)?))
+    }
+
     /// A constant of integers, i64.
     pub fn ints(&mut self, shape: &[usize], values: &[i64]) -> Made {
         Ok(self.constant(Tensor::from_slice(shape, values)?))

@@ -1,7 +1,7 @@
 //! Short names for the relay operators that conversions are written with.
 
 use fusion_operators::ops::{
-    contraction as product, creation, elementwise as ew, indexing, normalization, reduction, shape,
+    contraction as product, creation, elementwise as ew, indexing, normalization, reduction, shape, strings,
 };
 use fusion_operators::{Attrs, DType, Dim, Operator};
 
@@ -83,7 +83,19 @@ impl Importer<'_> {
         if self.dtype(x)? == dtype {
             return Ok(x);
         }
-        self.op(&ew::CAST, &[x], Attrs::new().with("dtype", dtype))
+        match (self.dtype(x)?, dtype) {
+            (from, DType::String) => {
+                let x = self.cast(x, widest(from))?;
+                self.un(&strings::STRING_OF, x)
+            }
+            (DType::String, _) => {
+                let by_float = dtype.is_float() || dtype == DType::Bool;
+                let wide = if by_float { DType::F64 } else { widest(dtype) };
+                let x = self.op(&strings::STRING_TO_NUMBER, &[x], Attrs::new().with("dtype", wide))?;
+                self.cast(x, dtype)
+            }
+            _ => self.op(&ew::CAST, &[x], Attrs::new().with("dtype", dtype)),
+        }
     }
     /// Half floats as f32, for computations of several steps; other types as they are.
     pub fn wide(&mut self, x: Value) -> Made {
@@ -245,5 +257,14 @@ impl Importer<'_> {
     /// Softmax along an axis.
     pub fn softmax(&mut self, x: Value, axis: usize) -> Made {
         self.op(&normalization::SOFTMAX, &[x], Attrs::new().with("axis", axis as i64))
+    }
+}
+
+/// The type of numbers that are written, or read, for those of another.
+fn widest(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 | DType::U64 => dtype,
+        DType::F32 | DType::F16 | DType::BF16 => DType::F32,
+        _ => DType::I64,
     }
 }

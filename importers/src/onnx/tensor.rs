@@ -28,6 +28,10 @@ pub enum TensorProtoError {
     Count { name: String, shape: Vec<usize>, expected: usize, found: usize },
     #[error("tensor '{name}' has {found} bytes of packed elements, but its shape {shape:?} needs {expected}")]
     Packed { name: String, shape: Vec<usize>, expected: usize, found: usize },
+    #[error("tensor '{name}' has strings in another place than string_data, which cannot be")]
+    Strings { name: String },
+    #[error("element {index} of tensor '{name}' is no text in UTF-8")]
+    Text { name: String, index: usize },
     #[error("tensor '{name}' is stored in segments, which are not supported")]
     Segmented { name: String },
     #[error("tensor '{name}': {source}")]
@@ -44,9 +48,8 @@ pub enum TensorProtoError {
 
 /// The element type of a number in `TensorProto.DataType`, or the name of an unsupported one.
 pub fn element_type(number: i32) -> Result<DType, String> {
-    const UNSUPPORTED: [(i32, &str); 12] = [
+    const UNSUPPORTED: [(i32, &str); 11] = [
         (0, "undefined"),
-        (8, "string"),
         (14, "complex64"),
         (15, "complex128"),
         (17, "float8e4m3fn"),
@@ -66,6 +69,7 @@ pub fn element_type(number: i32) -> Result<DType, String> {
         5 => DType::I16,
         6 => DType::I32,
         7 => DType::I64,
+        8 => DType::String,
         9 => DType::Bool,
         10 => DType::F16,
         11 => DType::F64,
@@ -104,6 +108,9 @@ pub fn tensor(proto: &TensorProto, directory: Option<&Path>) -> Result<Tensor, T
     if let Some(narrow) = Narrow::of(proto.data_type.into()) {
         let elements = unpacked(proto, directory, narrow, bytes, &shape)?;
         return Tensor::from_bytes(dtype, &shape, elements).map_err(wrap);
+    }
+    if dtype == DType::String && (proto.data_location == 1 || proto.raw_data.is_some()) {
+        return Err(TensorProtoError::Strings { name: name() });
     }
     if proto.data_location == 1 {
         let data = external(proto, directory, bytes)?;
@@ -174,6 +181,16 @@ fn typed(
             check(proto.uint64_data.len())?;
             let values: Vec<i128> = proto.uint64_data.iter().map(|&v| v.into()).collect();
             Tensor::from_ints(dtype, shape, &values)
+        }
+        DType::String => {
+            check(proto.string_data.len())?;
+            let text = |(index, bytes)| {
+                let bytes: &prost::bytes::Bytes = bytes;
+                std::str::from_utf8(bytes)
+                    .map_err(|_| TensorProtoError::Text { name: proto.name.clone(), index })
+            };
+            let strings = proto.string_data.iter().enumerate().map(text).collect::<Result<Vec<&str>, _>>()?;
+            Tensor::from_strings(shape, &strings)
         }
         DType::F16 | DType::BF16 => {
             // Each element is the bit pattern, in the low half.

@@ -21,6 +21,7 @@ pub fn element_type(name: &str) -> Option<DType> {
         "uint16" => DType::U16,
         "uint32" => DType::U32,
         "uint64" => DType::U64,
+        "string" => DType::String,
         _ => return None,
     })
 }
@@ -47,5 +48,6 @@ pub fn element_name(dtype: DType) -> &'static str {
         DType::U16 => "uint16",
         DType::U32 => "uint32",
         DType::U64 => "uint64",
+        DType::String => "string",
     }
 }

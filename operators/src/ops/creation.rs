@@ -44,5 +44,5 @@ operators! {
     /// of a tensor as long as it, `gather` takes as many elements, and elementwise operators broadcast to it.
     DYNAMIC_IOTA = Operator::new("dynamic_iota", FusionKind::Opaque, dynamic_iota_relation, free, creation::dynamic_iota);
     /// The extents as a tensor of i64
-    SHAPE_OF = Operator::new("shape_of", FusionKind::Injective, shape_of_relation, free, creation::shape_of);
+    SHAPE_OF = Operator::new("shape_of", FusionKind::Injective, shape_of_relation, free, creation::shape_of).of_strings();
 }

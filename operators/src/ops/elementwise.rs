@@ -214,9 +214,9 @@ operators! {
     MAXIMUM = binary("maximum", one_each, |_, r, x| zip(&r[0], x, max_nan, |a, b| Ok(a.max(b)))).commutes();
 
     /// x0 == x1
-    EQUAL = compare("equal", |_, r, x| zip(&r[0], x, |a, b| (a == b).into(), |a, b| Ok((a == b).into()))).commutes();
+    EQUAL = compare("equal", |_, r, x| zip(&r[0], x, |a, b| (a == b).into(), |a, b| Ok((a == b).into()))).commutes().of_strings();
     /// x0 != x1
-    NOT_EQUAL = compare("not_equal", |_, r, x| zip(&r[0], x, |a, b| (a != b).into(), |a, b| Ok((a != b).into()))).commutes();
+    NOT_EQUAL = compare("not_equal", |_, r, x| zip(&r[0], x, |a, b| (a != b).into(), |a, b| Ok((a != b).into()))).commutes().of_strings();
     /// x0 < x1
     LESS = compare("less", |_, r, x| zip(&r[0], x, |a, b| (a < b).into(), |a, b| Ok((a < b).into())));
     /// x0 <= x1
@@ -245,7 +245,7 @@ operators! {
 
     /// condition ? x : y, with broadcasting
     WHERE = Operator::new("where", FusionKind::Broadcast, where_relation, one_each, |_, r, x| select(&r[0], x))
-        .of(form(&[operand("condition"), operand("x"), operand("y")]));
+        .of(form(&[operand("condition"), operand("x"), operand("y")])).of_strings();
     /// Conversion to another element type
     ///
     /// Floats to integers truncate toward zero and saturate; integers wrap; to boolean is `x != 0`. C1: dtype is an element type.

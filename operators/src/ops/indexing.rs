@@ -89,6 +89,8 @@ fn updates_and_reduction(call: &Call) -> Result<(), Violation> {
     let reduction = call.attrs.str_or("reduction", "none");
     let known = scatter::REDUCTIONS;
     require!(known.contains(&reduction), C 5, "reduction {reduction:?} must be one of {known:?}");
+    let moves = data.dtype != DType::String || reduction == "none";
+    require!(moves, C 5, "reduction {reduction:?} is arithmetic, which strings have not; it must be \"none\" for them");
     Ok(())
 }
 
@@ -142,28 +144,33 @@ operators! {
     ///
     /// C1: indices are i32 or i64. C2: axis is in range.
     GATHER = gather("gather", gather_relation, indexing::gather)
-        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("axis")]));
+        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("axis")]))
+        .of_strings();
     /// y[i] = x[i with indices[i] at `axis`]
     ///
     /// C1: indices are i32 or i64. C2: axis (0 when absent) is in range. C3: ranks agree; off `axis`, no extent of indices exceeds the data's.
     GATHER_ELEMENTS = gather("gather_elements", gather_elements_relation, indexing::gather_elements)
-        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("axis")]));
+        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("axis")]))
+        .of_strings();
     /// y[b..., i..., r...] = x[b..., indices[b..., i..., :]..., r...]
     ///
     /// C1: indices are i32 or i64. C2: the batch extents agree. C3: the last extent of indices is known and at most the rank left.
     GATHER_ND = gather("gather_nd", gather_nd_relation, indexing::gather_nd)
-        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("batch_dims")]));
+        .of(form(&[operand("data"), operand("indices")]).attributes(&[int("batch_dims")]))
+        .of_strings();
     /// y = x; y[i with indices[i] at `axis`] = updates[i]
     ///
     /// `reduction` is "none" (the default), "add", "mul", "max" or "min". C1: indices are i32 or i64. C2: axis (0 when absent) is in range. C3: indices and updates have one shape and the data's rank; off `axis`, no extent exceeds the data's. C4: updates have the data's element type. C5: a known reduction.
     SCATTER_ELEMENTS = scatter("scatter_elements", scatter_elements_relation, scatter::scatter_elements)
         .of(form(&[operand("data"), operand("indices"), operand("updates")])
-            .attributes(&[int("axis"), text("reduction")]));
+            .attributes(&[int("axis"), text("reduction")]))
+        .of_strings();
     /// y = x; y[indices[i..., :]...] = updates[i..., ...]
     ///
     /// As relay.scatter_elements. C3: updates have the shape indices.shape[:-1] + data.shape[k:], k the last extent of indices.
     SCATTER_ND = scatter("scatter_nd", scatter_nd_relation, scatter::scatter_nd)
-        .of(form(&[operand("data"), operand("indices"), operand("updates")]).attributes(&[text("reduction")]));
+        .of(form(&[operand("data"), operand("indices"), operand("updates")]).attributes(&[text("reduction")]))
+        .of_strings();
     /// on where the index along the new axis is indices[i], else off
     ///
     /// `axis` is -1 when absent; an index out of range is nowhere on. C1: indices are integers. C2: on and off are scalars (rank 0) of one element type. C3: axis is in range of the result. C4: depth is not negative.

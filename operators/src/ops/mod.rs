@@ -18,6 +18,7 @@ pub mod reduction;
 pub mod sequence_mask;
 pub mod shape;
 pub mod strassen;
+pub mod strings;
 pub mod window;
 pub mod winograd;
 
@@ -43,6 +44,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("reduction", reduction::ALL),
     ("sequence_mask", sequence_mask::ALL),
     ("quantization", quantization::ALL),
+    ("strings", strings::ALL),
 ];
 
 /// All operators.

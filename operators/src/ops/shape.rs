@@ -312,39 +312,46 @@ operators! {
     ///
     /// At most one extent may be -1: what is left over. C1: one -1 at most, others not negative. C2: the number of elements stays.
     RESHAPE = mover("reshape", reshape_relation, |_, r, x| shape::same_elements(&r[0], &x[0]))
-        .of(form(&[operand("data")]).attributes(&[dims("shape").required()]));
+        .of(form(&[operand("data")]).attributes(&[dims("shape").required()]))
+        .of_strings();
     /// Axis i of the result is axis axes[i] of the operand; reversed when absent
     ///
     /// C1: axes are a permutation.
     TRANSPOSE = mover("transpose", transpose_relation, shape::transpose)
-        .of(form(&[operand("data")]).attributes(&[ints("axes")]));
+        .of(form(&[operand("data")]).attributes(&[ints("axes")]))
+        .of_strings();
     /// Removes axes of extent 1 (all of them when absent)
     ///
     /// C1: axes are in range. C2: their extents are 1; without axes, all extents are known.
     SQUEEZE = mover("squeeze", squeeze_relation, |_, r, x| shape::same_elements(&r[0], &x[0]))
-        .of(form(&[operand("data")]).attributes(&[ints("axes")]));
+        .of(form(&[operand("data")]).attributes(&[ints("axes")]))
+        .of_strings();
     /// Inserts axes of extent 1 at the places `axes` of the result
     ///
     /// C1: axes are in range of the result's rank and named once.
     EXPAND_DIMS = mover("expand_dims", expand_dims_relation, |_, r, x| shape::same_elements(&r[0], &x[0]))
-        .of(form(&[operand("data")]).attributes(&[ints("axes").required()]));
+        .of(form(&[operand("data")]).attributes(&[ints("axes").required()]))
+        .of_strings();
     /// Repeats along axes of extent 1 and new leading axes
     ///
     /// C1: the operand's shape broadcasts to `shape`.
     BROADCAST_TO = Operator { fusion: FusionKind::Broadcast, ..mover("broadcast_to", broadcast_to_relation, |_, r, x| shape::broadcast_to(&r[0], &x[0])) }
-        .of(form(&[operand("data")]).attributes(&[dims("shape").required()]));
+        .of(form(&[operand("data")]).attributes(&[dims("shape").required()]))
+        .of_strings();
     /// Joins tensors along `axis`
     ///
     /// C1: one element type and rank. C2: axis is in range. C3: the other extents agree.
     CONCAT = mover("concat", concat_relation, shape::concat)
-        .of(form(&[any("inputs")]).attributes(&[int("axis").required()]));
+        .of(form(&[any("inputs")]).attributes(&[int("axis").required()]))
+        .of_strings();
     /// Cuts a tensor along `axis` into pieces of the extents `sections`
     ///
     /// C1: axis is in range. C2: sections are not negative and sum to the extent.
     SPLIT = mover("split", split_relation, shape::split)
         .of(form(&[operand("data")])
             .attributes(&[ints("sections").required(), int("axis").required()])
-            .results(&[any("pieces")]));
+            .results(&[any("pieces")]))
+        .of_strings();
     /// y[i] = x[begin + i * stride] along each of `axes`
     ///
     /// `axes` are the first ones and `strides` 1 when absent. Negative begin and end count from the back, both are clamped to the
@@ -352,7 +359,8 @@ operators! {
     /// - C1: begin, end, axes and strides have one length. C2: axes are in range and named once. C3: no stride is 0.
     SLICE = mover("slice", slice_relation, shape::slice)
         .of(form(&[operand("data")])
-            .attributes(&[ints("begin").required(), ints("end").required(), ints("axes"), ints("strides")]));
+            .attributes(&[ints("begin").required(), ints("end").required(), ints("axes"), ints("strides")]))
+        .of_strings();
     /// Extends each axis at its beginning and end
     ///
     /// `padding` has all beginnings, then all ends; negative ones remove. `mode` is "constant" (with `value`, 0 when absent), "edge",
@@ -364,7 +372,8 @@ operators! {
     ///
     /// C1: one number, not negative, an axis.
     TILE = mover("tile", tile_relation, |_, r, x| shape::tile(&r[0], &x[0]))
-        .of(form(&[operand("data")]).attributes(&[ints("reps").required()]));
+        .of(form(&[operand("data")]).attributes(&[ints("reps").required()]))
+        .of_strings();
     /// Samples the last axes at another resolution
     ///
     /// `size` has one extent for each axis. `scales` are those that map coordinates; size / extent when absent.
@@ -378,5 +387,6 @@ operators! {
     ///
     /// C1: axes are in range and named once.
     REVERSE = mover("reverse", reverse_relation, shape::reverse)
-        .of(form(&[operand("data")]).attributes(&[ints("axes").required()]));
+        .of(form(&[operand("data")]).attributes(&[ints("axes").required()]))
+        .of_strings();
 }

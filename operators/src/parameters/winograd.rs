@@ -104,19 +104,25 @@ pub fn transform(tile: i64) -> Option<&'static Transform> {
 pub fn transform_weight(weight: &Tensor, by: &Transform) -> Result<Tensor, TensorError> {
     let (filters, channels, reads) = (weight.shape()[0], weight.shape()[1], by.reads());
     let w = weight.to_f64s();
-    let mut u = vec![0.0; reads * reads * channels * filters];
-    for (c, f) in (0..channels).flat_map(|c| (0..filters).map(move |f| (c, f))) {
-        let of = &w[(f * channels + c) * 9..][..9];
-        let column = |i: usize, b: usize| (0..3).map(|a| by.weight[i][a] * of[a * 3 + b]).sum::<f64>();
-        for i in 0..reads {
-            let half = [column(i, 0), column(i, 1), column(i, 2)];
-            for j in 0..reads {
-                let terms = half.iter().zip(by.weight[j]).map(|(a, b)| a * b);
-                u[((i * reads + j) * channels + c) * filters + f] = terms.sum();
+    let mut u = Tensor::zeros(weight.dtype(), &[reads * reads, channels, filters])?;
+    let mut rows = vec![0.0; reads * reads * filters];
+    for c in 0..channels {
+        for f in 0..filters {
+            let of = &w[(f * channels + c) * 9..][..9];
+            let column = |i: usize, b: usize| (0..3).map(|a| by.weight[i][a] * of[a * 3 + b]).sum::<f64>();
+            for i in 0..reads {
+                let half = [column(i, 0), column(i, 1), column(i, 2)];
+                for j in 0..reads {
+                    let terms = half.iter().zip(by.weight[j]).map(|(a, b)| a * b);
+                    rows[(i * reads + j) * filters + f] = terms.sum();
+                }
             }
         }
+        for (k, row) in rows.chunks_exact(filters.max(1)).enumerate() {
+            u.set_f64s((k * channels + c) * filters, row);
+        }
     }
-    Tensor::from_f64s(weight.dtype(), &[reads * reads, channels, filters], &u)
+    Ok(u)
 }
 
 /// Padding at the top, left, bottom and right; none when absent.

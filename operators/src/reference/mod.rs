@@ -20,6 +20,7 @@ pub mod resize;
 pub mod scatter;
 pub mod shape;
 pub mod strassen;
+pub mod strings;
 pub mod window;
 pub mod winograd;
 
@@ -30,7 +31,17 @@ use crate::{Call, Tensor, TensorType};
 pub fn evaluate(op: &'static crate::Operator, attrs: &crate::Attrs, operands: &[Tensor]) -> Evaluated {
     let types: Vec<TensorType> = operands.iter().map(Tensor::tensor_type).collect();
     let results = op.infer(&types, attrs)?;
-    (op.reference)(&Call { op, operands: &types, attrs }, &results, operands)
+    compute(&Call { op, operands: &types, attrs }, &results, operands)
+}
+
+/// Computes a call whose result types are known. Elements that are strings are numbers of one list meanwhile, so that equal strings are
+/// equal numbers.
+pub fn compute(call: &Call, results: &[TensorType], operands: &[Tensor]) -> Evaluated {
+    let Some((operands, list)) = crate::strings::unified(operands) else {
+        return (call.op.reference)(call, results, operands);
+    };
+    let computed = (call.op.reference)(call, results, &operands)?;
+    Ok(computed.into_iter().map(|tensor| tensor.numbered_by(&list)).collect())
 }
 
 /// More elements than this are refused, so that an extent from an attribute cannot exhaust memory.

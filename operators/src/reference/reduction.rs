@@ -78,11 +78,11 @@ pub fn mean(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
 }
 
 /// Least and greatest integer of a type.
-fn limits(dtype: DType) -> (i128, i128) {
+pub(super) fn limits(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.size();
     match dtype.class() {
         Class::Bool => (0, 1),
-        Class::Unsigned => (0, (1 << bits) - 1),
+        Class::Unsigned | Class::String => (0, (1 << bits) - 1),
         _ => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
     }
 }

@@ -13,6 +13,7 @@
 
 use crate::{Function, FunctionId, Instruction, Label, Program, Register, Use, ValueType};
 use fusion_operators::ops;
+use std::collections::HashSet;
 
 /// Registers of a function, so that a file of few bytes cannot ask for much memory.
 pub const MOST_REGISTERS: u32 = 1 << 20;
@@ -49,6 +50,10 @@ impl Program {
     /// Checks that the program keeps the rules, in time linear in its size.
     pub fn check(&self) -> Result<(), CheckError> {
         let wrong = |why: String| Err(CheckError::Program(why));
+        let mut known = HashSet::new();
+        if let Some(twice) = self.strings.iter().find(|string| !known.insert(string.as_str())) {
+            return wrong(format!("the string {twice:?} stands twice in its list"));
+        }
         for (id, kernel) in self.kernels.iter().enumerate() {
             if kernel.symbol.is_empty() || kernel.symbol.contains('\0') {
                 return wrong(format!("the symbol {:?} of kernel {id} is none", kernel.symbol));

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Program {
     /// Data types; values of them have the tags of their constructors.
     pub data: Vec<DataType>,
+    /// Strings that constants and kernels know by their places here; each stands once.
+    pub strings: Vec<String>,
     /// Tensors that are known.
     pub constants: Vec<Tensor>,
     /// What computes tensors.

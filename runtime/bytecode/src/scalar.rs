@@ -97,7 +97,7 @@ pub enum ScalarError {
 
 /// True for element types that have scalar instructions.
 fn has_instructions(ty: DType) -> bool {
-    !matches!(ty, DType::F16 | DType::BF16)
+    !matches!(ty, DType::F16 | DType::BF16 | DType::String)
 }
 
 impl Scalar {

@@ -10,8 +10,8 @@
 //! gives the program back.
 
 use crate::{DataType, Function, Instruction, Program, Register, Shapes, ValueType};
-use fusion_operators::value::tensor_text;
-use fusion_operators::{Attr, Dim, Tensor, TensorType};
+use fusion_operators::value::{tensor_text, whole_text};
+use fusion_operators::{Attr, DType, Dim, Tensor, TensorType};
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 
@@ -292,7 +292,7 @@ impl Program {
 fn wants_bytes(constant: &Tensor) -> bool {
     let numbers =
         || (0..constant.len()).all(|i| !constant.dtype().is_float() || !constant.f64_at(i).is_nan());
-    constant.len() > 16 || !numbers()
+    constant.dtype() != DType::String && (constant.len() > 16 || !numbers())
 }
 
 impl Display for Program {
@@ -306,11 +306,16 @@ impl Display for Program {
             let name = numbered(&data.name, id as u32, Some(&several.data));
             writeln!(f, "data @{name} {{{}}}", Joined(constructors.collect::<Vec<_>>().iter()))?;
         }
+        for (id, string) in self.strings.iter().enumerate() {
+            writeln!(f, "string #{id} = {string:?}")?;
+        }
         for (id, constant) in self.constants.iter().enumerate() {
             // Weights are many; who wants them all reads the model.
             if f.alternate() && wants_bytes(constant) {
                 let bytes: String = constant.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
                 writeln!(f, "constant #{id} = {} 0x{bytes}", constant.tensor_type())?;
+            } else if f.alternate() {
+                writeln!(f, "constant #{id} = {}", whole_text(constant))?;
             } else if constant.len() > 16 {
                 let bytes = constant.bytes().len();
                 writeln!(f, "constant #{id} = {} of {bytes} bytes", constant.tensor_type())?;

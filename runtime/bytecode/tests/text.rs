@@ -65,6 +65,19 @@ fn what_is_printed_is_read_back() {
 }
 
 #[test]
+fn strings_come_back() {
+    let mut program = common::list_sum();
+    program.strings = ["", "a // b", "\"\\\n", "é\u{1f600}"].map(str::to_owned).to_vec();
+    program.constants.push(Tensor::from_strings(&[], &["a // b"]).unwrap());
+    let many: Vec<String> = (0..1200).map(|i| format!("{i}")).collect();
+    program.constants.push(Tensor::from_strings(&[1200], &many).unwrap());
+    comes_back(&program);
+    program.strings.push(String::new());
+    let wrong = program.check().unwrap_err().to_string();
+    assert_eq!(wrong, "the program is malformed: the string \"\" stands twice in its list");
+}
+
+#[test]
 fn names_that_are_no_words_come_back() {
     let mut program = common::everything();
     program.functions[1].name = "main".to_owned();
@@ -133,7 +146,7 @@ fn errors_name_line_and_column() {
     assert_eq!(error("tensor<i32> 0", "tensor<i32> x"), "2:27: x is no number of type i32");
     assert_eq!(
         error("entry", "start"),
-        "4:1: a line begins with data, constant, kernel, entry, function or the number of an instruction, found start"
+        "4:1: a line begins with data, string, constant, kernel, entry, function or the number of an instruction, found start"
     );
     assert_eq!(
         Program::parse("data @A {B}").unwrap_err().to_string(),

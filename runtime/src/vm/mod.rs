@@ -24,7 +24,7 @@ pub use tensors::NoMemory;
 
 use code::Code;
 use fusion_bytecode::{Program, check_inputs};
-use fusion_operators::ValueTree;
+use fusion_operators::{Dictionary, ValueTree};
 use heap::{Handle, Heap};
 use library::Kernels;
 use run::State;
@@ -54,6 +54,8 @@ pub struct Machine {
     state: State,
     /// Values that are live between runs: constants.
     constants: usize,
+    /// How many strings are known between runs.
+    strings: usize,
     leaked: usize,
 }
 
@@ -71,13 +73,14 @@ impl Machine {
     ) -> Result<Machine, MachineError> {
         program.check()?;
         let mut heap = Heap::new(limits.bytes);
+        heap.tensors.strings = Dictionary::of(program.strings.iter().map(String::as_str));
         let constants: Result<Vec<Handle>, NoMemory> =
             program.constants.iter().map(|tensor| heap.tensors.copy_in(tensor).map(Handle::tensor)).collect();
         let kernels = Kernels::new(&program.kernels, library, &mut heap.tensors)?;
         let code = Code::new(&program, &constants?);
-        let constants = heap.live();
+        let (constants, strings) = (heap.live(), heap.tensors.strings.len());
         let state = State::new(heap, kernels);
-        Ok(Machine { program, code, limits, state, constants, leaked: 0 })
+        Ok(Machine { program, code, limits, state, constants, strings, leaked: 0 })
     }
 
     /// The program.
@@ -107,6 +110,7 @@ impl Machine {
         if self.leaked > 0 {
             self.state.heap.free_cycles();
         }
+        self.state.heap.tensors.strings.truncate(self.strings);
         result
     }
 

@@ -9,7 +9,7 @@
 //! ```
 
 use fusion_operators::aligned::{ALIGNMENT, AlignedBuffer};
-use fusion_operators::{DType, Tensor, TensorType};
+use fusion_operators::{DType, Dictionary, Tensor, TensorType};
 use indexmap::{IndexMap, IndexSet};
 
 /// The place of a tensor.
@@ -64,6 +64,8 @@ pub struct Tensors {
     held_bytes: usize,
     most_bytes: usize,
     live: usize,
+    /// What the elements of tensors of strings are numbers of.
+    pub strings: Dictionary,
 }
 
 impl Tensors {
@@ -79,8 +81,9 @@ impl Tensors {
             held_bytes: 0,
             most_bytes,
             live: 0,
+            strings: Dictionary::default(),
         };
-        // The first types are those of numbers, in the order of their names.
+        // The first types are those of scalars, in the order of their names.
         for dtype in DType::ALL {
             let known = tensors.intern(&TensorType::fixed(&[], dtype));
             debug_assert_eq!(known, Ok(dtype as TypeId));
@@ -260,8 +263,23 @@ impl Tensors {
     /// A copy of a tensor of the host.
     pub fn copy_in(&mut self, tensor: &Tensor) -> Result<Slot, NoMemory> {
         let ty = self.intern(&tensor.tensor_type())?;
+        if tensor.dtype() == DType::String {
+            return self.copy_strings_in(ty, tensor);
+        }
         let slot = self.allocate(ty)?;
         self.bytes_mut(slot).copy_from_slice(tensor.bytes());
+        Ok(slot)
+    }
+
+    fn copy_strings_in(&mut self, ty: TypeId, tensor: &Tensor) -> Result<Slot, NoMemory> {
+        let numbers = self.strings.numbers(tensor);
+        let (bytes, held) = (self.strings.bytes(), self.held_bytes);
+        if bytes > self.most_bytes.saturating_sub(held) {
+            return Err(NoMemory::Bytes { bytes, held, most: self.most_bytes });
+        }
+        let slot = self.allocate(ty)?;
+        let (places, _) = self.bytes_mut(slot).as_chunks_mut::<8>();
+        places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number.to_ne_bytes());
         Ok(slot)
     }
 
@@ -269,6 +287,11 @@ impl Tensors {
     pub fn copy_out(&self, slot: Slot) -> Result<Tensor, NoMemory> {
         let ty = self.type_of(slot);
         let shape: Vec<usize> = ty.dims.iter().filter_map(|dim| dim.known()).map(|n| n as usize).collect();
+        if ty.dtype == DType::String {
+            let (places, _) = self.bytes(slot).as_chunks::<8>();
+            let numbers: Vec<u64> = places.iter().map(|place| u64::from_ne_bytes(*place)).collect();
+            return self.strings.tensor(&shape, &numbers).map_err(|_| NoMemory::Type(ty.clone()));
+        }
         Tensor::from_bytes(ty.dtype, &shape, self.bytes(slot)).map_err(|_| NoMemory::Type(ty.clone()))
     }
 }

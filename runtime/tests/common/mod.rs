@@ -79,6 +79,7 @@ pub fn library_of(directory: &Path, description: &ModelDescription) -> PathBuf {
         outside: None,
         libraries: vec![],
         linker: None,
+        own_linker: None,
     };
     let header = package.write(&path).unwrap();
     assert_eq!(header, directory.join("model.h"));

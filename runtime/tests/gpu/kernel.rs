@@ -131,6 +131,7 @@ pub fn library(
         outside: None,
         libraries: vec![],
         linker: None,
+        own_linker: None,
     };
     package.write(&path).unwrap();
     path

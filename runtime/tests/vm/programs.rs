@@ -71,6 +71,7 @@ pub fn program(inputs: &[(&str, ValueType)], functions: Vec<Function>) -> Progra
             name: "List".to_owned(),
             constructors: vec![constructor("Nil", vec![]), constructor("Cons", fields)],
         }],
+        strings: vec![],
         constants: vec![scalar(0), scalar(1)],
         kernels: vec![
             kernel("subtract", &[int(), int()], &[int()], 0),

@@ -57,7 +57,7 @@ func.func @result_type(%x: tensor<4xf32>, %y: tensor<2x1xf32>) {
 // -----
 
 func.func @no_such_element_type(%x: tensor<4xi4>) {
-  // expected-error @+1 {{'relay.abs' op takes and gives tensors of f64, f32, f16, bf16, i8 to i64, ui8 to ui64 and i1, found tensor<4xi4>}}
+  // expected-error @+1 {{'relay.abs' op takes and gives tensors of f64, f32, f16, bf16, i8 to i64, ui8 to ui64, i1 and !relay.string, found tensor<4xi4>}}
   %0 = relay.abs %x : (tensor<4xi4>) -> tensor<4xi4>
   return
 }

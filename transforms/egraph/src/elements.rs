@@ -16,7 +16,7 @@ pub fn greatest(dtype: DType) -> f64 {
     match dtype.class() {
         Class::Float => Format::of(dtype).map_or(f64::MAX, Format::greatest_number),
         Class::Signed => 2f64.powi(bits - 1) - 1.0,
-        Class::Unsigned => 2f64.powi(bits) - 1.0,
+        Class::Unsigned | Class::String => 2f64.powi(bits) - 1.0,
         Class::Bool => 1.0,
     }
 }

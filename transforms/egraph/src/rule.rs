@@ -15,6 +15,7 @@ use super::orders::Orders;
 use egg::{ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Searcher, Subst, Symbol, Var};
 use fusion_operators::{Attrs, TensorType, Violation};
 use indexmap::IndexSet;
+use std::sync::Arc;
 
 /// A match of a rule's left side.
 pub struct Match<'a> {
@@ -83,7 +84,7 @@ impl<'a> Match<'a> {
 }
 
 /// A side condition.
-pub type Condition = fn(&Match) -> Option<bool>;
+pub type Condition = Arc<dyn Fn(&Match) -> Option<bool> + Send + Sync>;
 
 /// Gives a leaf, attributes or a constant, for a variable of the right side.
 pub type Compute = fn(&Match) -> Option<Node>;
@@ -149,8 +150,12 @@ impl Rule {
     }
 
     /// Under a condition, whose name is a phrase of the documentation.
-    pub fn when(mut self, name: &'static str, condition: Condition) -> Self {
-        self.conditions.push((name, condition));
+    pub fn when(
+        mut self,
+        name: &'static str,
+        condition: impl Fn(&Match) -> Option<bool> + Send + Sync + 'static,
+    ) -> Self {
+        self.conditions.push((name, Arc::new(condition)));
         self
     }
 

@@ -16,6 +16,7 @@ pub mod language;
 pub mod lift_lambdas;
 pub mod loop_kernels;
 pub mod monomorphise;
+pub mod number_strings;
 pub mod partial_eval;
 pub mod propagate_constants;
 pub mod quantize;

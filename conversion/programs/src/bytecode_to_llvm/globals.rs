@@ -8,7 +8,7 @@ use fusion_dialects::{
     Region, Type, Value, int_attr, int_elements, ints_attr, llvm_array, llvm_struct, str_attr, type_attr,
     unit_attr,
 };
-use fusion_operators::{DType, Dim, TensorType};
+use fusion_operators::{DType, Dictionary, Dim, TensorType};
 use indexmap::IndexSet;
 
 /// The bytes of all constants.
@@ -95,8 +95,16 @@ impl Globals {
             write_numbers(writer, &format!("numbers.{i}"), list, false);
         }
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
+        let mut strings = Dictionary::of(program.strings.iter().map(String::as_str));
         for (tensor, (from, to)) in program.constants.iter().zip(&offsets) {
-            bytes[*from as usize..*to as usize].copy_from_slice(tensor.bytes());
+            let place = &mut bytes[*from as usize..*to as usize];
+            match tensor.dtype() {
+                DType::String => {
+                    let numbers = strings.numbers(tensor).into_iter().flat_map(u64::to_le_bytes);
+                    place.copy_from_slice(&numbers.collect::<Vec<u8>>());
+                }
+                _ => place.copy_from_slice(tensor.bytes()),
+            }
         }
         bytes
     }
@@ -203,6 +211,19 @@ pub fn tensor_facts(ty: &TensorType, names: &mut IndexSet<String>) -> Vec<i64> {
         Dim::Symbol(name) => DYNAMIC - 1 - names.insert_full(name.clone()).0 as i64,
     }));
     facts
+}
+
+/// Bytes as numbers of 64 bits, the lowest first, with zeros behind.
+pub fn packed(bytes: &[u8]) -> Vec<i64> {
+    let word = |part: &[u8]| part.iter().rev().fold(0i64, |word, byte| word << 8 | i64::from(*byte));
+    bytes.chunks(8).map(word).collect()
+}
+
+/// The numbers of `fusion_program_strings`.
+pub fn strings(program: &Program) -> Vec<i64> {
+    let sizes = program.strings.iter().map(|string| string.len() as i64);
+    let text: Vec<u8> = program.strings.iter().flat_map(|string| string.bytes()).collect();
+    std::iter::once(program.strings.len() as i64).chain(sizes).chain(packed(&text)).collect()
 }
 
 /// The numbers of `fusion_program_facts`.

@@ -11,12 +11,14 @@
 //! Values are counted as the instructions say; the code of the common cases stands where it happens and the rest in
 //! `runtime/language`. `docs/explanation/aot.md` has the pictures.
 
+mod automaton;
 mod function;
 mod globals;
 mod layout;
 mod values;
 mod writer;
 
+use function::strings::STRING_OPERATORS;
 use function::{
     CHECK_TYPE, FAIL, FAIL_ARGUMENTS, FAIL_EXTENTS, FAIL_STACK, NEW_TENSOR, symbol_of, write_applied,
     write_function,
@@ -32,6 +34,8 @@ use writer::{Callee, Spelling, Writer};
 const ENTER: &str = "fusion_program_enter";
 /// What the runtime knows of the program.
 const FACTS: &str = "fusion_program_facts";
+/// What elements of tensors of strings are numbers of.
+const STRINGS: &str = "fusion_program_strings";
 
 /// A program as native code.
 pub struct Native {
@@ -60,6 +64,14 @@ pub enum BytecodeError {
         place: String,
         /// The operator.
         operator: String,
+    },
+    /// A pattern has no automaton of bytes.
+    #[error("{place}relay.string_match cannot be compiled: {why}; run the program with --executor vm")]
+    Pattern {
+        /// Where.
+        place: String,
+        /// What is wrong with the pattern.
+        why: String,
     },
     /// LLVM refused.
     #[error(transparent)]
@@ -119,6 +131,7 @@ fn write_program(writer: &Writer, program: &Program, before: u64) -> Result<Vec<
     }
     let bytes = globals.write(writer, program);
     write_numbers(writer, FACTS, &globals::facts(program), true);
+    write_numbers(writer, STRINGS, &globals::strings(program), true);
     writer.function(ENTER, 2, false, |writer, arguments| {
         let pointer = writer.spelling.pointer;
         let mut passed = vec![arguments[0]];
@@ -147,6 +160,7 @@ fn declare(writer: &Writer, program: &Program) {
         (CHECK_TYPE, None, &[pointer; 5]),
     ];
     all.into_iter().for_each(|(symbol, result, takes)| writer.declare(symbol, result, takes));
+    STRING_OPERATORS.iter().for_each(|row| writer.declare(row.symbol, None, &[pointer; 5]));
     let kernels: IndexSet<&str> = program.kernels.iter().map(|kernel| kernel.symbol.as_str()).collect();
     kernels.into_iter().for_each(|symbol| writer.declare(symbol, None, &[pointer; 3]));
 }

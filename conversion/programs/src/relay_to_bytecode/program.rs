@@ -200,6 +200,9 @@ impl<'c> Lowering<'c> {
             read_tensor(value).ok_or_else(|| PassError::at(op, "holds no elements that can be read"))?;
         let mut hash = blake3::Hasher::new();
         hash.update(tensor.tensor_type().to_string().as_bytes()).update(tensor.bytes());
+        for string in tensor.strings() {
+            hash.update(&string.len().to_le_bytes()).update(string.as_bytes());
+        }
         let next = self.program.constants.len() as u32;
         let number = *self.contents.entry(hash.finalize()).or_insert(next);
         if number == next {

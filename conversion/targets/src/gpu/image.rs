@@ -15,7 +15,7 @@ use fusion_dialects::{
 use fusion_loop_to_gpu::BLOCKS_OF_CORE;
 use fusion_loop_to_gpu::maps::MAPS;
 use fusion_operators::DType;
-use std::path::Path;
+use std::ffi::OsStr;
 use std::process::Command;
 
 /// What stands between the files of several libraries.
@@ -200,17 +200,8 @@ fn link(object: &[u8]) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no folder for its object: {error}"))?;
     let (from, to) = (folder.path().join("code.o"), folder.path().join("code.hsaco"));
     std::fs::write(&from, object).map_err(|error| format!("its object cannot be written: {error}"))?;
-    let beside_llvm = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/ld.lld");
-    let linker = if beside_llvm.exists() { beside_llvm } else { "ld.lld".into() };
-    let output = Command::new(&linker)
-        .args(["-shared", "--no-undefined"])
-        .arg(&from)
-        .arg("-o")
-        .arg(&to)
-        .output()
-        .map_err(|error| format!("running {} failed ({error}); install lld-22", linker.display()))?;
-    if !output.status.success() {
-        return Err(format!("lld refused it: {}", String::from_utf8_lossy(&output.stderr).trim()));
-    }
+    let args = ["-shared", "--no-undefined"].map(OsStr::new);
+    let files = [from.as_os_str(), OsStr::new("-o"), to.as_os_str()];
+    fusion_linker::link(&[&args[..], &files].concat()).map_err(|why| format!("lld refused it: {why}"))?;
     std::fs::read(&to).map_err(|error| format!("what lld made cannot be read: {error}"))
 }

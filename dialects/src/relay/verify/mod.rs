@@ -21,7 +21,7 @@ pub fn operator(operator: &'static Operator, op: Op) -> Result<(), String> {
         let of = |v: &Value| {
             tensor_type(*v).ok_or_else(|| {
                 format!(
-                    "takes and gives tensors of f64, f32, f16, bf16, i8 to i64, ui8 to ui64 and i1, found {}",
+                    "takes and gives tensors of f64, f32, f16, bf16, i8 to i64, ui8 to ui64, i1 and !relay.string, found {}",
                     v.r#type()
                 )
             })

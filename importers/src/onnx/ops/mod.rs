@@ -6,6 +6,7 @@ mod microsoft;
 mod ml;
 mod moving;
 mod nn;
+mod text;
 mod vision;
 
 use std::collections::HashMap;
@@ -34,11 +35,12 @@ const fn row(
     Conversion { domain: "", op_type, convert }
 }
 
-const FOLDERS: [&[&[Conversion]]; 7] = [
+const FOLDERS: [&[&[Conversion]]; 8] = [
     arithmetic::FAMILIES,
     nn::FAMILIES,
     moving::FAMILIES,
     flow::FAMILIES,
+    text::FAMILIES,
     vision::FAMILIES,
     ml::FAMILIES,
     microsoft::FAMILIES,

@@ -24,7 +24,7 @@ pub fn scalar(tensor: &Tensor) -> Option<String> {
             let value = tensor.f64_at(0);
             float(value, "f16", || exponential(format!("{value:e}"), value.to_string()))?
         }
-        DType::BF16 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => return None,
+        DType::BF16 | DType::String | DType::U8 | DType::U16 | DType::U32 | DType::U64 => return None,
     })
 }
 

@@ -28,7 +28,7 @@ use fusion_dialects::{
     Op, OpExt, Type, TypeParts, ValueLike, array_elements, dictionary_text, function_parts, nested_ops,
     ops_in, texts_of, type_of_attr, type_parts,
 };
-use fusion_operators::Tensor;
+use fusion_operators::{DType, Tensor};
 use std::collections::{HashMap, HashSet};
 
 /// Why a module cannot be written.
@@ -150,6 +150,11 @@ impl Printer {
         let Some(tensor) = fusion_dialects::read_tensor(attr) else {
             return Err(PrintError("the contents of a constant are missing".into()));
         };
+        if tensor.dtype() == DType::String {
+            return Err(PrintError(
+                "a constant is a tensor of strings, which Relay text has no form for".into(),
+            ));
+        }
         if let Some(text) = literals::scalar(&tensor) {
             return Ok(text);
         }

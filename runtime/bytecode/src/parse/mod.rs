@@ -106,6 +106,16 @@ impl Program {
             let at = words.clone();
             match words.word().as_str() {
                 "data" => {}
+                "string" => {
+                    words.expect("#")?;
+                    let (next, id) = (program.strings.len(), words.number::<usize>()?);
+                    if id != next {
+                        return words.wrong(format!("this is string #{next}, not #{id}"));
+                    }
+                    words.expect("=")?;
+                    program.strings.push(words.quoted()?);
+                    words.end()?;
+                }
                 "constant" => {
                     words.expect("#")?;
                     let (next, id) = (program.constants.len(), words.number::<usize>()?);
@@ -161,7 +171,8 @@ impl Program {
                 }
                 word => {
                     let found = if word.is_empty() { "nothing that is known" } else { word };
-                    let expected = "data, constant, kernel, entry, function or the number of an instruction";
+                    let expected =
+                        "data, string, constant, kernel, entry, function or the number of an instruction";
                     return at.wrong(format!("a line begins with {expected}, found {found}"));
                 }
             }

@@ -230,6 +230,9 @@ impl<'a> Words<'a> {
 
     pub fn dtype(&mut self) -> Read<DType> {
         let start = self.clone();
+        if self.eat(DType::String.mlir_name()) {
+            return Ok(DType::String);
+        }
         self.word().parse().or_else(|()| start.wrong(format!("{} is no element type", start.found())))
     }
 

@@ -26,6 +26,7 @@ pub fn program(inputs: usize, functions: Vec<Function>) -> Program {
             name: "List".to_owned(),
             constructors: vec![constructor("Nil", vec![]), constructor("Cons", fields)],
         }],
+        strings: vec![],
         constants: vec![Tensor::from_slice(&[], &[0i32]).unwrap()],
         kernels: vec![Kernel {
             symbol: "add".to_owned(),
@@ -119,7 +120,7 @@ pub fn random(seed: u64) -> Program {
             let (to, from, index) = (below(100), below(100), below(9));
             let dynamic = TensorType::new(
                 vec![Dim::Symbol("extent".to_owned()), Dim::Static(below(9).into()), Dim::Any],
-                DType::ALL[below(13) as usize],
+                DType::ALL[below(14) as usize],
             );
             let scalar = scalars[below(scalars.len() as u32) as usize];
             let attributes = Attrs::new().with("a", i64::from(index)).with("b", f64::from(to) / 8.0);

@@ -7,7 +7,7 @@ use crate::held::Held;
 use crate::value::{Closure, Parts, Value};
 use crate::{InterpretError, stage, te};
 use fusion_dialects::Op;
-use fusion_operators::reference::EvalError;
+use fusion_operators::reference::{self, EvalError};
 use fusion_operators::{Call, Dim, Tensor, TensorType};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -116,7 +116,7 @@ fn operator_call<'c>(
         }
     };
     let call = Call { op: operator, operands: &known.operands, attrs };
-    let results = (operator.reference)(&call, &known.results, &operands).map_err(fail)?;
+    let results = reference::compute(&call, &known.results, &operands).map_err(fail)?;
     *typed = Some(known);
     Ok(results.into_iter().map(Value::from).collect())
 }

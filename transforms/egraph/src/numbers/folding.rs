@@ -80,14 +80,13 @@ fn of_several(call: &Call, ty: &TensorType, known: &[&Constant]) -> Folded {
 pub fn loses(operator: &Operator, operands: &[Tensor], result: &Tensor) -> bool {
     let Some(format) = Format::of(result.dtype()) else { return false };
     let least = format.least_normal();
-    let numbers = result.to_f64s();
-    let is_finite = |tensor: &Tensor| tensor.to_f64s().iter().all(|v| v.is_finite());
-    if numbers.iter().any(|v| !v.is_finite()) {
+    let is_finite = |tensor: &Tensor| tensor.f64s().all(f64::is_finite);
+    if !is_finite(result) {
         return operands.iter().all(is_finite);
     }
     let scales = operator.is(&MUL) || operator.is(&DIV);
     let [a, b] = operands else { return false };
-    if !scales || !numbers.iter().any(|v| v.abs() < least) {
+    if !scales {
         return false;
     }
     let shape = result.shape();
@@ -100,7 +99,7 @@ pub fn loses(operator: &Operator, operands: &[Tensor], result: &Tensor) -> bool 
         }
         operand.f64_at(at)
     };
-    let mut small = numbers.iter().enumerate().filter(|(_, v)| v.abs() < least);
+    let mut small = result.f64s().enumerate().filter(|(_, v)| v.abs() < least);
     small.any(|(element, _)| operands.iter().all(|operand| number_at(operand, element) != 0.0))
 }
 

@@ -37,7 +37,7 @@ use super::search_rule::{Draft, SearchRule};
 use egg::{Id, Subst};
 use fusion_dialects::module::FpMath;
 use serde::{Deserialize, Serialize};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A subject. Families can be switched off one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -145,17 +145,17 @@ impl Family {
 }
 
 /// A rule of a program that uses this library, with its family.
-type Added = (Family, fn() -> Rule);
+type Added = (Family, Arc<dyn Fn() -> Rule + Send + Sync>);
 
 static ADDED: Mutex<Vec<Added>> = Mutex::new(Vec::new());
 
 /// Adds a rule of the program that uses this library, from now on and for all its threads; one of a name that was added before stays
 /// what it was. What is wrong with the rule by itself is found by the pass.
-pub fn add(family: Family, rule: fn() -> Rule) {
+pub fn add(family: Family, rule: impl Fn() -> Rule + Send + Sync + 'static) {
     let name = rule().name;
     let mut added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
     if added.iter().all(|(_, known)| known().name != name) {
-        added.push((family, rule));
+        added.push((family, Arc::new(rule)));
     }
 }
 

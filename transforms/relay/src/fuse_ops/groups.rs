@@ -40,7 +40,7 @@ pub fn fuse(graph: &Graph, most: usize) -> Vec<Vec<usize>> {
 /// Sets of nodes, as a forest whose roots describe their set.
 struct Groups {
     up: Vec<usize>,
-    size: Vec<usize>,
+    members: Vec<Vec<usize>>,
     last: Vec<usize>,
     kind: Vec<FusionKind>,
 }
@@ -50,7 +50,7 @@ impl Groups {
         let count = graph.ops.len();
         Groups {
             up: (0..count).collect(),
-            size: vec![1; count],
+            members: (0..count).map(|node| vec![node]).collect(),
             last: (0..count).collect(),
             kind: graph.kinds.iter().map(|kind| kind.unwrap_or(Opaque)).collect(),
         }
@@ -72,9 +72,10 @@ impl Groups {
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if a != b {
-            let (small, large) = if self.size[a] < self.size[b] { (a, b) } else { (b, a) };
+            let (small, large) = if self.members[a].len() < self.members[b].len() { (a, b) } else { (b, a) };
             self.up[small] = large;
-            self.size[large] += self.size[small];
+            let moved = std::mem::take(&mut self.members[small]);
+            self.members[large].extend(moved);
             self.last[large] = self.last[large].max(self.last[small]);
             self.kind[large] = self.kind[large].max(self.kind[small]);
         }
@@ -139,8 +140,9 @@ impl Fusion<'_, '_> {
         if roots.iter().any(|&root| self.groups.kind[root] > Reduction) {
             return;
         }
-        let all: Vec<usize> =
-            (0..self.graph.ops.len()).filter(|&n| roots.contains(&self.groups.root(n))).collect();
+        let mut all: Vec<usize> =
+            roots.iter().flat_map(|&root| self.groups.members[root].iter().copied()).collect();
+        all.sort_unstable();
         if share_rows(self.graph, &all) {
             self.join_all(node, between, parent);
         }
@@ -150,7 +152,7 @@ impl Fusion<'_, '_> {
     fn join_all(&mut self, node: usize, nodes: Vec<usize>, parent: usize) {
         let roots: HashSet<usize> =
             nodes.iter().chain([&node, &parent]).map(|&n| self.groups.root(n)).collect();
-        if roots.iter().map(|&root| self.groups.size[root]).sum::<usize>() > self.most {
+        if roots.iter().map(|&root| self.groups.members[root].len()).sum::<usize>() > self.most {
             return;
         }
         for n in nodes.into_iter().chain([node]) {

@@ -3,6 +3,7 @@
 //! What an instruction takes is loaded from the places of its registers, and what it gives is stored in one. A call of a function
 //! value looks first whether it takes so many arguments.
 
+use super::strings::STRING_OPERATORS;
 use super::{Body, FAIL, FAIL_ARGUMENTS, symbol_of};
 use crate::bytecode_to_llvm::BytecodeError;
 use crate::bytecode_to_llvm::globals::{Fixed, applied_symbol};
@@ -36,9 +37,14 @@ impl<'c> Body<'_, 'c> {
                 self.kernel(kernel, inputs, outputs);
             }
             I::Scalar { .. } => self.scalar(at, instruction),
-            I::Operator { operator, .. } => {
-                let place = self.place(at);
-                return Err(BytecodeError::Dynamic { place, operator: operator.clone() });
+            I::Operator { operator, attributes, inputs, outputs } => {
+                match STRING_OPERATORS.iter().find(|row| row.operator.name == *operator) {
+                    Some(row) => self.string_operator(at, row, attributes, (inputs, outputs))?,
+                    None => {
+                        let place = self.place(at);
+                        return Err(BytecodeError::Dynamic { place, operator: operator.clone() });
+                    }
+                }
             }
             I::CheckTypes { values, types } => self.check_types(at, values, types),
             // A number that is no value has no owners.

@@ -6,6 +6,7 @@
 mod dynamic;
 mod instruction;
 mod scalars;
+pub mod strings;
 mod tensors;
 
 use super::BytecodeError;
@@ -120,11 +121,18 @@ impl<'a, 'c> Body<'a, 'c> {
             Instruction::CheckTypes { types, .. } => types.iter().map(TensorType::rank).sum(),
             _ => 0,
         });
+        let operators = |count: fn(&[Register], &[Register]) -> usize| {
+            let counts = function.code.iter().map(|i| match i {
+                Instruction::Operator { inputs, outputs, .. } => count(inputs, outputs),
+                _ => 0,
+            });
+            counts.max().unwrap_or(0)
+        };
         let temporaries = |k: &Kernel| k.shapes.as_ref().map_or(0, |shapes| shapes.temporaries.len());
         let steps = |k: &Kernel| k.shapes.as_ref().map_or(0, |shapes| shapes.steps.len());
         let room = [
-            most(&|k| k.inputs.len() + 1),
-            most(&|k| k.outputs.len() + temporaries(k)),
+            most(&|k| k.inputs.len() + 1).max(operators(|inputs, _| inputs.len())),
+            most(&|k| k.outputs.len() + temporaries(k)).max(operators(|_, outputs| outputs.len())),
             extents.max().unwrap_or(0).max(1),
             most(&steps),
             most(&|k| {

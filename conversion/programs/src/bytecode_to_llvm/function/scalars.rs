@@ -213,7 +213,7 @@ impl<'c> Body<'_, 'c> {
         let (name, predicate) = match ty.class() {
             Class::Float => ("llvm.fcmp", float),
             Class::Signed => ("llvm.icmp", signed),
-            Class::Unsigned | Class::Bool => ("llvm.icmp", unsigned),
+            Class::Unsigned | Class::Bool | Class::String => ("llvm.icmp", unsigned),
         };
         let spelling = self.code.writer.spelling;
         let predicate = ("predicate", typed_int_attr(spelling.int64, predicate));

@@ -81,7 +81,7 @@ enum To {
 
 /// Before version 6 element types have names.
 fn type_named(name: &str) -> Result<DType, Fault> {
-    const NAMES: [(&str, DType); 12] = [
+    const NAMES: [(&str, DType); 13] = [
         ("FLOAT", DType::F32),
         ("DOUBLE", DType::F64),
         ("FLOAT16", DType::F16),
@@ -94,6 +94,7 @@ fn type_named(name: &str) -> Result<DType, Fault> {
         ("UINT32", DType::U32),
         ("UINT64", DType::U64),
         ("BOOL", DType::Bool),
+        ("STRING", DType::String),
     ];
     let found = NAMES.iter().find(|(known, _)| *known == name);
     found.map(|&(_, dtype)| dtype).ok_or_else(|| Fault::unsupported(format!("a cast to '{name}'")))

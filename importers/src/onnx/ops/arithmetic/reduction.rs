@@ -118,6 +118,9 @@ fn extreme(im: &mut Importer, x: Value, over: &Over, greatest: bool) -> Made {
             fusion_operators::dtype::Class::Signed => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1) - 1.0),
             fusion_operators::dtype::Class::Unsigned => (0.0, 2f64.powi(bits) - 1.0),
             fusion_operators::dtype::Class::Bool => (0.0, 1.0),
+            fusion_operators::dtype::Class::String => {
+                return Err(Fault::unsupported("an extreme of strings"));
+            }
         };
         return im.full(dtype, &shape, if greatest { lowest } else { highest });
     }

@@ -42,18 +42,18 @@ pub const ROWS: &[Conversion] = &[
     }),
     row("OneHotEncoder", |im, node| {
         let x = node.input(0)?;
-        if node.strings("cats_strings")?.is_some() {
-            return Err(Fault::unsupported("categories that are strings"));
-        }
-        let categories = node
-            .ints("cats_int64s")?
-            .ok_or_else(|| Fault::MissingAttribute { name: "cats_int64s".into() })?;
         if node.int("zeros", 1)? == 0 {
             return Err(Fault::unsupported("zeros = 0, by which an unknown category is an error,"));
         }
-        let x = im.cast(x, DType::I64)?;
+        let (x, categories) = match (im.dtype(x)?, node.strings("cats_strings")?, node.ints("cats_int64s")?) {
+            (DType::String, Some(texts), _) => (x, im.strings(&[texts.len()], &texts)?),
+            (DType::String, None, _) => {
+                return Err(Fault::MissingAttribute { name: "cats_strings".into() });
+            }
+            (_, _, Some(numbers)) => (im.cast(x, DType::I64)?, im.ints(&[numbers.len()], numbers)?),
+            _ => return Err(Fault::MissingAttribute { name: "cats_int64s".into() }),
+        };
         let column = im.expand_dims(x, &[im.rank(x)? as i64])?;
-        let categories = im.ints(&[categories.len()], categories)?;
         let same = im.equal(column, categories)?;
         Ok(vec![im.cast(same, DType::F32)?])
     }),

@@ -1,6 +1,6 @@
 //! Labels of classes, and tables from keys to values.
 //!
-//!     y = values[i] where keys[i] == x, else the default          LabelEncoder
+//!     y = values[i] where keys[i] == x, else the default          LabelEncoder, CategoryMapper
 
 use fusion_operators::ops::elementwise as ew;
 use fusion_operators::{DType, Tensor};
@@ -12,7 +12,8 @@ use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
 
-pub const ROWS: &[Conversion] = &[row("LabelEncoder", label_encoder), row("ZipMap", zip_map)];
+pub const ROWS: &[Conversion] =
+    &[row("LabelEncoder", label_encoder), row("CategoryMapper", category_mapper), row("ZipMap", zip_map)];
 
 /// The labels of classes, by their numbers.
 pub struct Labels {
@@ -22,8 +23,8 @@ pub struct Labels {
 impl Labels {
     /// The attribute of a classifier.
     pub fn of_classes(node: &Node) -> Result<Labels, Fault> {
-        if node.strings("classlabels_strings")?.is_some_and(|labels| !labels.is_empty()) {
-            return Err(Fault::unsupported("labels that are strings"));
+        if let Some(labels) = node.strings("classlabels_strings")?.filter(|labels| !labels.is_empty()) {
+            return Ok(Labels { labels: Tensor::from_strings(&[labels.len()], &labels)? });
         }
         let given = match node.ints("classlabels_int64s")? {
             Some(labels) => Some(labels),
@@ -57,8 +58,8 @@ fn zip_map(_: &mut Importer, node: &Node) -> Converted {
 
 /// A list among attributes of several types.
 fn table(im: &mut Importer, node: &Node, name: &str) -> Result<Tensor, Fault> {
-    if node.strings(&format!("{name}_strings"))?.is_some() {
-        return Err(Fault::unsupported(format!("a LabelEncoder whose {name} are strings")));
+    if let Some(list) = node.strings(&format!("{name}_strings"))? {
+        return Ok(Tensor::from_strings(&[list.len()], &list)?);
     }
     if let Some(list) = node.ints(&format!("{name}_int64s"))? {
         return Ok(Tensor::from_slice(&[list.len()], list)?);
@@ -81,17 +82,56 @@ fn label_encoder(im: &mut Importer, node: &Node) -> Converted {
         return Err(Fault::value(format!("keys of {} cannot be those of {}", keys.dtype(), im.ty(x)?)));
     }
     let directory = im.directory();
-    let default = match (node.tensor("default_tensor", directory)?, values.dtype().is_float()) {
-        (Some(default), _) => default.to_f64s().first().copied().unwrap_or(-1.0),
-        (None, true) => node.float("default_float", -0.0)?,
-        (None, false) => node.int("default_int64", -1)? as f64,
-    };
-    let places = place_in(im, x, &keys)?;
     let dtype = values.dtype();
-    let default = im.floats(dtype, &[1], &[default])?;
-    let values = im.constant(values);
+    let default = match node.tensor("default_tensor", directory)? {
+        Some(default) if default.len() != 1 || default.dtype() != dtype => {
+            let found = default.tensor_type();
+            return Err(Fault::value(format!("attribute default_tensor must be one {dtype}, found {found}")));
+        }
+        Some(default) => default.reshaped(&[1])?,
+        None if dtype == DType::String => {
+            Tensor::from_strings(&[1], &[node.string("default_string", "_Unused")?])?
+        }
+        None if dtype.is_float() => Tensor::from_f64s(dtype, &[1], &[node.float("default_float", -0.0)?])?,
+        None => Tensor::from_ints(dtype, &[1], &[node.int("default_int64", -1)?.into()])?,
+    };
+    Ok(vec![looked_up(im, x, &keys, (values, default))?])
+}
+
+/// The value of each element's key; another where there is no such key.
+fn looked_up(im: &mut Importer, x: Value, keys: &Tensor, (values, default): (Tensor, Tensor)) -> Made {
+    let places = place_in(im, x, keys)?;
+    let (values, default) = (im.constant(values), im.constant(default));
     let all = im.concat(&[values, default], 0)?;
-    Ok(vec![im.gather(all, places, 0)?])
+    im.gather(all, places, 0)
+}
+
+/// Strings as integers, or integers as strings, by one list of pairs.
+fn category_mapper(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let missing = |name: &str| Fault::MissingAttribute { name: name.into() };
+    let texts = node.strings("cats_strings")?.ok_or_else(|| missing("cats_strings"))?;
+    let numbers = node.ints("cats_int64s")?.ok_or_else(|| missing("cats_int64s"))?;
+    if texts.len() != numbers.len() || texts.is_empty() {
+        return Err(Fault::value(format!(
+            "{} strings are given for {} integers",
+            texts.len(),
+            numbers.len()
+        )));
+    }
+    let (texts, numbers) =
+        (Tensor::from_strings(&[texts.len()], &texts)?, Tensor::from_slice(&[numbers.len()], numbers)?);
+    Ok(vec![match im.dtype(x)? {
+        DType::String => {
+            let default = Tensor::from_slice(&[1], &[node.int("default_int64", -1)?])?;
+            looked_up(im, x, &texts, (numbers, default))?
+        }
+        _ => {
+            let x = im.cast(x, DType::I64)?;
+            let default = Tensor::from_strings(&[1], &[node.string("default_string", "_Unused")?])?;
+            looked_up(im, x, &numbers, (texts, default))?
+        }
+    }])
 }
 
 /// Where each element stands in a list: how many there are where it is in none. NaN is found, too.

@@ -4,7 +4,7 @@
 
 mod features;
 mod forest;
-mod labels;
+pub mod labels;
 mod linear;
 mod scores;
 mod support_vectors;

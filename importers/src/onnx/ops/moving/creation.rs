@@ -32,12 +32,13 @@ fn constant(im: &mut Importer, node: &Node) -> Converted {
         Tensor::from_slice(&[], &[v])?
     } else if let Some(list) = node.ints("value_ints")? {
         Tensor::from_slice(&[list.len()], list)?
+    } else if let Some(text) = node.opt_string("value_string")? {
+        Tensor::from_strings(&[], &[text])?
+    } else if let Some(list) = node.strings("value_strings")? {
+        Tensor::from_strings(&[list.len()], &list)?
+    } else if node.has("sparse_value") {
+        return Err(Fault::unsupported("a sparse constant"));
     } else {
-        for (name, what) in [("sparse_value", "a sparse constant"), ("value_string", "a string constant")] {
-            if node.has(name) || node.has("value_strings") {
-                return Err(Fault::unsupported(what));
-            }
-        }
         return Err(Fault::MissingAttribute { name: "value".into() });
     };
     Ok(vec![im.constant(tensor)])

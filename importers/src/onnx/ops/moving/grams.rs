@@ -1,15 +1,20 @@
-//! How often sequences of numbers stand in a text of numbers (TfIdfVectorizer).
+//! How often sequences of words stand in a text: words are numbers or strings (TfIdfVectorizer).
 //!
 //!     count[g] = sum_(s, i) all_j (x[i + j (s + 1)] == g[j])        over all places i and all numbers s of words skipped
 //!
-//! All sequences of one length are compared at once. What is given is the count, a weight where there is any, or both.
+//! Strings are numbers here: their places among those that the pool has, of which others have none. All sequences of one length are
+//! compared at once. What is given is the count, a weight where there is any, or both.
+
+use std::borrow::Cow;
 
 use fusion_operators::{DType, Tensor};
+use indexmap::IndexSet;
 
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
+use crate::onnx::ops::ml::labels::place_in;
 use crate::onnx::ops::{Conversion, row};
 
 pub const ROWS: &[Conversion] = &[row("TfIdfVectorizer", tf_idf)];
@@ -18,18 +23,31 @@ pub const ROWS: &[Conversion] = &[row("TfIdfVectorizer", tf_idf)];
 const MOST_COMPARED: i64 = 1 << 24;
 
 /// A length, and the sequences of it one after the other.
-struct Grams<'m> {
+struct Grams<'p> {
     length: i64,
-    pool: &'m [i64],
+    pool: &'p [i64],
+}
+
+/// The text and the pool as numbers.
+fn numbered<'m>(im: &mut Importer, node: &Node<'m>, x: Value) -> Result<(Value, Cow<'m, [i64]>), Fault> {
+    if im.dtype(x)? != DType::String {
+        let pool = node.ints("pool_int64s")?;
+        let pool = pool.ok_or_else(|| Fault::MissingAttribute { name: "pool_int64s".into() })?;
+        return Ok((im.cast(x, DType::I64)?, Cow::Borrowed(pool)));
+    }
+    let pool = node.strings("pool_strings")?;
+    let pool = pool.ok_or_else(|| Fault::MissingAttribute { name: "pool_strings".into() })?;
+    let words: IndexSet<&str> = pool.iter().copied().collect();
+    let places = pool.iter().filter_map(|word| words.get_index_of(word)).map(|place| place as i64).collect();
+    let words: Vec<&str> = words.into_iter().collect();
+    let x = place_in(im, x, &Tensor::from_strings(&[words.len()], &words)?)?;
+    Ok((x, Cow::Owned(places)))
 }
 
 /// The sequences by their length. They begin where `ngram_counts` says.
-fn pool<'m>(node: &Node<'m>) -> Result<Vec<Grams<'m>>, Fault> {
-    if node.has("pool_strings") {
-        return Err(Fault::unsupported("a pool of strings"));
-    }
-    let required = |name: &str| node.ints(name)?.ok_or_else(|| Fault::MissingAttribute { name: name.into() });
-    let (pool, begins) = (required("pool_int64s")?, required("ngram_counts")?);
+fn sequences<'p>(node: &Node, pool: &'p [i64]) -> Result<Vec<Grams<'p>>, Fault> {
+    let begins = node.ints("ngram_counts")?;
+    let begins = begins.ok_or_else(|| Fault::MissingAttribute { name: "ngram_counts".into() })?;
     let mut all = Vec::new();
     for (i, &begin) in begins.iter().enumerate() {
         let end = begins.get(i + 1).map_or(pool.len(), |&end| usize::try_from(end).unwrap_or(usize::MAX));
@@ -67,11 +85,14 @@ fn tf_idf(im: &mut Importer, node: &Node) -> Converted {
     let flat = im.rank(x)? == 1;
     let x = if flat { im.expand_dims(x, &[0])? } else { x };
     if im.rank(x)? != 2 || im.dtype(x)?.is_float() {
-        return Err(Fault::value(format!("the text must be integers of rank 1 or 2, found {}", im.ty(x)?)));
+        let found = im.ty(x)?;
+        return Err(Fault::value(format!(
+            "the text must be strings or integers of rank 1 or 2, found {found}"
+        )));
     }
-    let x = im.cast(x, DType::I64)?;
+    let (x, pool) = numbered(im, node, x)?;
     let mut found = Vec::new();
-    for grams in pool(node)? {
+    for grams in sequences(node, &pool)? {
         let wanted = (least..=most).contains(&grams.length);
         // Nothing is skipped within a single number.
         let skips = if grams.length == 1 { 0 } else { skips };

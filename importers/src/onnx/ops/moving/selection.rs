@@ -86,6 +86,9 @@ fn inverted(im: &mut Importer, places: Value) -> Made {
 
 fn unique(im: &mut Importer, node: &Node) -> Converted {
     let x = node.input(0)?;
+    if im.dtype(x)? == DType::String {
+        return Err(Fault::unsupported("Unique of strings, which have no order here,"));
+    }
     // Slices in rows, or single elements: [n, m].
     let (rows, axis) = match node.opt_int("axis")? {
         Some(axis) => {

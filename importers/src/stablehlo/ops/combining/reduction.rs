@@ -37,6 +37,7 @@ pub fn identity(name: &str, dtype: DType) -> Option<f64> {
         Class::Signed => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1) - 1.0),
         Class::Unsigned => (0.0, 2f64.powi(bits) - 1.0),
         Class::Bool => (0.0, 1.0),
+        Class::String => return None,
     };
     match (name, dtype) {
         ("and", DType::Bool) | ("multiply", _) => Some(1.0),
