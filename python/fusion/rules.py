@@ -27,7 +27,7 @@ def rewrite(left: str, right: str, *, equation: str = "", family: str = "algebra
     """Adds a rule, for all models that this process compiles from then on, under a condition: the function below it.
 
     The function is called with the values that variables of the left side stand for, by name, those that it takes; it says whether the rule holds.
-    Its name is the rule's. Both sides are compared on samples first: a rule that is wrong is a FusionError.
+    Its name is the rule's. A side that is no term, a variable that nothing binds, and sides of different types are a FusionError.
 
     equation: what the rule says, for reports; family: the rules that it is switched off with; exact: both sides have the same bits.
     """

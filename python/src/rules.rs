@@ -13,8 +13,8 @@ type Value = (String, Vec<Option<u64>>, Option<f64>);
 
 /// Adds a rule, for all models that this process compiles from now on.
 ///
-/// Its sides are compared on samples here, so that one that is wrong is an exception. A condition is called with what the variables of
-/// the left side stand for, by name; attributes are left out.
+/// Its terms and their types are checked here. A condition is called with what the variables of the left side stand for, by name;
+/// attributes are left out.
 #[pyfunction]
 #[pyo3(signature = (name, left, right, *, equation, family, exact, condition))]
 #[allow(clippy::too_many_arguments)]

@@ -78,8 +78,12 @@ def test_wrong_inputs_are_sentences(model):
         model.run({"x": X, "z": Y})
     with pytest.raises(ValueError, match="needs input 'y'"):
         model.run({"x": X})
-    with pytest.raises(TypeError, match="is no tensor"):
+    with pytest.raises(fusion.FusionError, match="a tensor<1x!relay.string> was given"):
         model(np.array(["a"]), Y)
+    with pytest.raises(fusion.FusionError, match="which are no element type"):
+        model(X.astype(complex), Y)
+    with pytest.raises(TypeError, match="and 1 is a int"):
+        model(np.array(["a", 1], dtype=object), Y)
 
 
 def test_wrong_models_are_sentences(tmp_path):

@@ -30,17 +30,16 @@ def test_a_rule_applies_where_its_condition_holds():
     assert fusion.Value("f32", (4, 8), None) in seen
 
 
-def test_a_rule_that_is_wrong_is_refused():
-    with pytest.raises(fusion.FusionError, match="rule first-term: "):
+def test_a_rule_that_is_none_is_refused():
+    def holds():
+        return True
 
-        @fusion.rewrite("(add ?a ?x ?y)", "?x")
-        def first_term():
-            return True
-
+    with pytest.raises(fusion.FusionError, match=r"rule holds: .* \?z, which nothing binds"):
+        fusion.rewrite("(add ?a ?x ?y)", "?z")(holds)
     with pytest.raises(fusion.FusionError, match="is no term"):
-        fusion.rewrite("(add ?a ?x", "?x")(first_of := lambda: True)
+        fusion.rewrite("(add ?a ?x", "?x")(holds)
     with pytest.raises(ValueError, match='family is "none", and one of algebra, '):
-        fusion.rewrite("(add ?a ?x ?y)", "?x", family="none")(first_of)
+        fusion.rewrite("(add ?a ?x ?y)", "?x", family="none")(holds)
 
 
 def test_an_exception_in_a_condition_is_reported_and_the_rule_does_not_apply(monkeypatch):
