@@ -54,4 +54,8 @@ def cond(g: Graph, condition: Any, yes: Any, no: Any, around: Sequence[Any] = ()
     return results
 
 
-TABLE = {higher_order.while_loop: while_loop, higher_order.cond: cond}
+def is_as_traced(g: Graph, *_: Any, **__: Any) -> None:
+    """Checks an element type or a layout, which the graph has as it was traced."""
+
+
+TABLE = {higher_order.while_loop: while_loop, higher_order.cond: cond, torch.ops.aten._assert_tensor_metadata.default: is_as_traced}
