@@ -1,7 +1,7 @@
 //! The bridge to MLIR: registration, views over operations, builders, passes, and the mains of the tools.
 //!
-//! All `unsafe` code of the project's compiler side is in this folder; what it gives out is safe to use
-//! under one rule: an operation that has been erased is not used again.
+//! All `unsafe` code of the project's compiler side is in this folder, but for the call of lld (`conversion/linker`); what it gives out
+//! is safe to use under one rule: an operation that has been erased is not used again.
 #![allow(unsafe_code)]
 
 mod affine;
