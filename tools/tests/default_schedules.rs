@@ -49,7 +49,9 @@ fn the_plain_one_takes_its_place() {
 #[test]
 fn a_schedule_of_ones_own_is_an_error() {
     in_a_process("default_schedules::a_schedule_of_ones_own_is_an_error", "warn", || {
-        let said = lowered("").unwrap_err().join("\n");
-        assert!(said.contains("names no stage of the kernel; its stages are \"y\""), "{said}");
+        for location in ["", "loc(\"\")", "loc(\"mine\")"] {
+            let said = lowered(location).unwrap_err().join("\n");
+            assert!(said.contains("names no stage of the kernel; its stages are \"y\""), "{said}");
+        }
     });
 }

@@ -187,7 +187,7 @@ pub fn emit_warning(location: Location, message: &str) {
 pub fn name_of_location(location: Location) -> String {
     let text = |id: MlirIdentifier| {
         // SAFETY: an identifier's text lives as long as the context.
-        unsafe { melior::StringRef::from_raw(mlirIdentifierStr(id)) }.as_str().unwrap_or_default().to_owned()
+        unsafe { super::attributes::text(mlirIdentifierStr(id)) }.unwrap_or_default().to_owned()
     };
     let raw = location.to_raw();
     // SAFETY: each is asked of its own sort of location.

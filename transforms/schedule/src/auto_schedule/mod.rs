@@ -36,7 +36,7 @@ use fusion_dialects::rows::Kind;
 use fusion_dialects::te::Op as Te;
 use fusion_dialects::{
     Op, OpExt, OperationLike, OptionKind, OptionSpec, Pass, PassError, RunContext, defining_op, kind_of,
-    nested_ops, report_fault, tensor_type, top_level,
+    name_of_location, nested_ops, report_fault, tensor_type, top_level,
 };
 use fusion_machine::{Machine, Target};
 pub use kind::About;
@@ -208,7 +208,7 @@ fn unscheduled(module: Op<'_>) -> Vec<Op<'_>> {
 /// Whether a schedule is one that this pass decided, as its location says: those that were read from a text are their author's.
 pub fn is_default(schedule: Op<'_>) -> bool {
     let location = schedule.location();
-    location.is_name() && location.name_value().as_string_ref().as_str() == Ok(TeSchedule::NAME)
+    location.is_name() && name_of_location(location) == TeSchedule::NAME
 }
 
 /// Gives a kernel the plain schedule, and gives that.
