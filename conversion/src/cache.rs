@@ -4,11 +4,12 @@
 //! compiler itself. It begins with a hash of the code; what does not match, half a file after a crash for instance, is as good
 //! as absent and is written anew. Entries appear complete by being renamed, so any number of processes may share the
 //! directory. It has a folder for each first digit of a name, with its part of the bound: where a folder exceeds that, the
-//! entries used least recently go, and whoever writes an entry looks at one folder only.
+//! entries used least recently go, and whoever writes entries looks at their folders only.
 //!
 //! `FUSION_CACHE` names the directory (0: no cache), `FUSION_CACHE_MB` the bound. A cache that cannot be written is no
 //! failure: the kernel is compiled all the same.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -69,7 +70,7 @@ impl Cache {
         Some(bytes)
     }
 
-    /// Writes an entry, and drops others where they are too many.
+    /// Writes an entry.
     pub fn put(&self, key: &Key, code: &[u8]) -> io::Result<()> {
         let path = self.path(key);
         let folder = path.parent().unwrap_or(&self.directory);
@@ -78,7 +79,14 @@ impl Cache {
         file.write_all(blake3::hash(code).as_bytes())?;
         file.write_all(code)?;
         file.persist(&path).map_err(|failed| failed.error)?;
-        self.trim(folder)
+        Ok(())
+    }
+
+    /// Drops entries where they are too many in the folders of those that were written. Once for all of them: it looks at every file.
+    pub fn trim(&self, written: &[Key]) -> io::Result<()> {
+        let folders: BTreeSet<_> =
+            written.iter().filter_map(|key| self.path(key).parent().map(Path::to_owned)).collect();
+        folders.iter().try_for_each(|folder| self.trim_folder(folder))
     }
 
     fn path(&self, key: &Key) -> PathBuf {
@@ -87,7 +95,7 @@ impl Cache {
     }
 
     /// Drops the entries used least recently until the rest is within the folder's part of the bound.
-    fn trim(&self, folder: &Path) -> io::Result<()> {
+    fn trim_folder(&self, folder: &Path) -> io::Result<()> {
         let now = SystemTime::now();
         let mut entries = Vec::new();
         for file in fs::read_dir(folder)? {
@@ -166,6 +174,7 @@ mod tests {
         assert!(cache.get(&key(0)).is_some());
         cache.put(&key(3), &[0; 100]).unwrap();
         cache.put(&blake3::Hash::from_bytes([0xb0; 32]), &[0; 100]).unwrap();
+        cache.trim(&[key(3)]).unwrap();
         let left: Vec<u8> = (0..4).filter(|i| cache.path(&key(*i)).exists()).collect();
         assert_eq!(left, [0, 2, 3]);
         assert!(folder.join("thesis.txt").exists());

@@ -47,6 +47,8 @@ struct Done {
     object: Vec<u8>,
     timings: Vec<(&'static str, f64)>,
     cached: bool,
+    /// Its entry in the cache, where it was put there.
+    written: Option<Key>,
 }
 
 impl Workshop<'_> {
@@ -83,6 +85,10 @@ impl Workshop<'_> {
         outcomes.sort_by_key(|(at, outcome)| {
             (outcome.is_ok(), order.iter().position(|i| i == at).filter(|_| outcome.is_err()), *at)
         });
+        let written = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()?.written);
+        if let (Some(cache), written) = (self.cache, written.collect::<Vec<_>>()) {
+            let _ = cache.trim(&written);
+        }
         let mut all = Objects::default();
         for (_, outcome) in outcomes {
             let done = outcome?;
@@ -116,7 +122,7 @@ impl Workshop<'_> {
         });
         // Who wants to see the stages wants them to run.
         if let Some(object) = entry.filter(|_| !runner.dumps()).and_then(|(cache, key)| cache.get(&key)) {
-            return Ok(Done { object, timings: Vec::new(), cached: true });
+            return Ok(Done { object, timings: Vec::new(), cached: true, written: None });
         }
         let context = context.get_or_insert_with(load_worker_context);
         // Errors call a kernel what its program calls it, and the first says which it is.
@@ -135,11 +141,9 @@ impl Workshop<'_> {
         let start = std::time::Instant::now();
         let object = emit(&module, self.target, Emit::Object)?;
         runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
-        if let Some((cache, key)) = entry {
-            // As the cache says: one that cannot be written is no failure.
-            let _ = cache.put(&key, &object);
-        }
-        Ok(Done { object, timings: runner.timings, cached: false })
+        // As the cache says: one that cannot be written is no failure.
+        let written = entry.filter(|(cache, key)| cache.put(key, &object).is_ok()).map(|(_, key)| key);
+        Ok(Done { object, timings: runner.timings, cached: false, written })
     }
 
     /// What the machine has done in its own way.
