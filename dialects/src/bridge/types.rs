@@ -104,6 +104,11 @@ pub fn function_type<'c>(context: &'c Context, inputs: &[Type<'c>], results: &[T
     melior::ir::r#type::FunctionType::new(context, inputs, results).into()
 }
 
+/// True for `index`.
+pub fn is_index_type(ty: Type) -> bool {
+    ty.is_index()
+}
+
 /// Element type and length of a one-dimensional vector type.
 pub fn vector_parts(ty: Type) -> Option<(Type, u64)> {
     // SAFETY: reads after the check.

@@ -8,7 +8,7 @@ mod write;
 
 use crate::rows::{Kind, Upstream};
 use crate::te::{Op as Te, Scalars};
-use crate::{Affine, Op, OpExt, Value, ValueLike, arguments, key, kind_of, ops_in};
+use crate::{Affine, Op, OpExt, Value, ValueLike, arguments, is_index_type, key, kind_of, ops_in};
 use expr::{Atom, Expr};
 use std::collections::HashMap;
 pub use write::{Indices, RANGED};
@@ -26,7 +26,7 @@ pub struct Access<'c> {
 /// The value of an index operation from those of its operands; `None` when it is none that is understood.
 pub fn index_op<'c>(op: Op<'c>, operand: &mut dyn FnMut(Value<'c>) -> Option<Expr>) -> Option<Expr> {
     let Some(Kind::Upstream(kind)) = kind_of(op) else { return None };
-    let is_index = op.result_values().first().is_some_and(|v| v.r#type().to_string() == "index");
+    let is_index = op.result_values().first().is_some_and(|v| is_index_type(v.r#type()));
     if !is_index {
         return None;
     }
@@ -156,7 +156,7 @@ pub fn comparison<'c>(op: Op<'c>, operand: &mut dyn FnMut(Value<'c>) -> Option<E
         return None;
     }
     let operands = op.operand_values();
-    if operands.first()?.r#type().to_string() != "index" {
+    if !is_index_type(operands.first()?.r#type()) {
         return None;
     }
     let (a, b) = (operand(operands[0])?, operand(operands[1])?);

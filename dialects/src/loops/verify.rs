@@ -5,8 +5,8 @@ use super::tensor_copy::TensorCopy;
 use super::{LoopKind, Op as Loop, SWIZZLED_BYTES, Scope, loop_kind};
 use crate::rows::Kind;
 use crate::{
-    Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, defining_op, dtype_of, ops_in,
-    scalar_type, vector_parts, vector_type,
+    Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, defining_op, dtype_of, is_index_type,
+    ops_in, scalar_type, vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
@@ -80,7 +80,7 @@ fn multiply_matrix(op: Op) -> Result<(), String> {
     let context = op.context_ref();
     let wanted = row.registers().map(|(dtype, n)| {
         let element = scalar_type(context, dtype);
-        if n == 1 { element } else { vector_type(element, n) }.to_string()
+        if n == 1 { element } else { vector_type(element, n) }
     });
     let found = types(&op.operand_values());
     if found == wanted {
@@ -89,8 +89,8 @@ fn multiply_matrix(op: Op) -> Result<(), String> {
     Err(format!(
         "violates constraint C1: {} takes ({}) of each thread, found ({})",
         row.name,
-        wanted.join(", "),
-        found.join(", ")
+        listed(&wanted),
+        listed(&found)
     ))
 }
 
@@ -141,11 +141,15 @@ fn load_matrix(op: Op) -> Result<(), String> {
     }
 }
 
-fn types(values: &[Value]) -> Vec<String> {
-    values.iter().map(|v| v.r#type().to_string()).collect()
+fn types<'c>(values: &[Value<'c>]) -> Vec<Type<'c>> {
+    values.iter().map(|v| v.r#type()).collect()
 }
 
-fn yielded(block: Block) -> Result<Vec<String>, String> {
+fn listed(types: &[Type]) -> String {
+    types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn yielded(block: Block<'_>) -> Result<Vec<Type<'_>>, String> {
     let last = ops_in(block).last().copied().filter(|t| matches!(t.kind(), Some(Kind::Loop(Loop::Yield))));
     last.map(|t| types(&t.operand_values())).ok_or_else(|| "the body must end with loop.yield".into())
 }
@@ -153,20 +157,20 @@ fn yielded(block: Block) -> Result<Vec<String>, String> {
 fn for_loop(op: Op, inits: &[Value]) -> Result<(), String> {
     let body = op.body(0).ok_or("the body is empty")?;
     let (carried, taken) = (types(inits), types(&arguments(body)));
-    if taken.first().map(String::as_str) != Some("index") || taken[1..] != carried[..] {
+    if !taken.first().is_some_and(|ty| is_index_type(*ty)) || taken[1..] != carried[..] {
         return Err(format!(
             "violates constraint C2: the body must take (index, {}), found ({})",
-            carried.join(", "),
-            taken.join(", ")
+            listed(&carried),
+            listed(&taken)
         ));
     }
     let (results, next) = (types(&op.result_values()), yielded(body)?);
     if results != carried || next != carried {
         return Err(format!(
             "violates constraint C3: carried ({}), yielded ({}), resulting ({}) types must agree",
-            carried.join(", "),
-            next.join(", "),
-            results.join(", ")
+            listed(&carried),
+            listed(&next),
+            listed(&results)
         ));
     }
     if loop_kind(op) == LoopKind::Parallel && !carried.is_empty() {
@@ -292,12 +296,16 @@ fn all_reduce(op: Op) -> Result<(), String> {
     if types(&arguments(body)) != twice || yielded(body)? != given || results != given {
         return Err(format!(
             "violates constraint C2: the body must combine two of each of ({})",
-            given.join(", ")
+            listed(&given)
         ));
     }
-    let held = |v: &Value| buffer_parts(v.r#type()).map(|(element, _)| element.to_string());
-    let element = |v: &Value| vector_parts(v.r#type()).map_or(v.r#type(), |(element, _)| element).to_string();
-    match scratch.iter().map(held).eq(values.iter().map(element).map(Some)) {
+    let agree = scratch.len() == values.len()
+        && scratch.iter().zip(values).all(|(buffer, value)| {
+            let ty = value.r#type();
+            let element = vector_parts(ty).map_or(ty, |(element, _)| element);
+            buffer_parts(buffer.r#type()).is_some_and(|(held, _)| held == element)
+        });
+    match agree {
         true => Ok(()),
         false => Err("violates constraint C3: there must be a flat buffer of its type for each value".into()),
     }
@@ -312,9 +320,9 @@ fn guard(op: Op) -> Result<(), String> {
     } else {
         Err(format!(
             "yields ({}), else ({}), results ({}) must agree",
-            given.join(", "),
-            otherwise.join(", "),
-            results.join(", ")
+            listed(&given),
+            listed(&otherwise),
+            listed(&results)
         ))
     }
 }

@@ -8,7 +8,9 @@
 
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Op as Te;
-use fusion_dialects::{Op, OpExt, Value, arguments, key, kind_of, nested_ops, op_key, parent_of, users};
+use fusion_dialects::{
+    Op, OpExt, Value, arguments, is_index_type, key, kind_of, nested_ops, op_key, parent_of, users,
+};
 use std::collections::HashSet;
 
 /// The stages that have no place in memory.
@@ -63,7 +65,7 @@ fn only_moves(stage: Op) -> bool {
     let moves = |op: &Op| {
         let to_index = op.result_values().iter().all(|v| {
             use fusion_dialects::ValueLike;
-            v.r#type().to_string() == "index"
+            is_index_type(v.r#type())
         });
         to_index
             || matches!(

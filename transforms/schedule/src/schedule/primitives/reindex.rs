@@ -15,8 +15,8 @@ use fusion_dialects::indices::{accesses, put, value_at};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Kernel, Op as Te, Scalars};
 use fusion_dialects::{
-    Build, Op, OpExt, Value, ValueLike, ValueMap, arguments, defining_op, index_type, ints_attr, key,
-    kind_of, nested_ops, ops_in, tensor_type, tensor_type_to_mlir,
+    Build, Op, OpExt, Value, ValueLike, ValueMap, arguments, defining_op, index_type, ints_attr,
+    is_index_type, key, kind_of, nested_ops, ops_in, tensor_type, tensor_type_to_mlir,
 };
 use fusion_operators::{Dim, TensorType};
 
@@ -173,7 +173,7 @@ fn rebuilt<'c>(op: Op<'c>, groups: &[Group], copies: &[(Value<'c>, &[usize])]) -
                         std::iter::once(*copy).chain(order.iter().map(|g| axes[*g])).collect();
                     map.insert(*loaded, inner.value(Te::Load.name(), &operands, loaded.r#type(), &[]));
                 }
-                (_, Some(value)) if value.r#type().to_string() == "index" => {}
+                (_, Some(value)) if is_index_type(value.r#type()) => {}
                 _ => {
                     map.clone_op(&inner, old);
                 }

@@ -16,8 +16,8 @@ use fusion_dialects::indices::{accesses, put, value_at};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Op as Te, Scalars};
 use fusion_dialects::{
-    Build, Op, OpExt, Region, Value, ValueLike, ValueMap, arguments, index_type, ints_attr, key, kind_of,
-    ops_in, replace_uses, tensor_type, tensor_type_to_mlir, users,
+    Build, Op, OpExt, Region, Value, ValueLike, ValueMap, arguments, index_type, ints_attr, is_index_type,
+    key, kind_of, ops_in, replace_uses, tensor_type, tensor_type_to_mlir, users,
 };
 use fusion_operators::{DType, Dim, TensorType};
 use std::collections::BTreeSet;
@@ -203,7 +203,7 @@ fn over<'c>(op: Op<'c>, point: &[Expr], moved: &[(Value<'c>, Value<'c>)]) -> Op<
         }
         // Indices of what is read at its own element now.
         for op in indices.into_iter().rev() {
-            let is_index = |v: &Value| v.r#type().to_string() == "index" && users(*v).is_empty();
+            let is_index = |v: &Value| is_index_type(v.r#type()) && users(*v).is_empty();
             if op.result_values().first().is_some_and(is_index) {
                 op.erase();
             }
