@@ -24,6 +24,7 @@ use fusion_relay::loop_kernels::{UNROLL, loop_of, steps};
 use fusion_targets::c_interface::{MAPPED, RUN_NAME};
 use fusion_targets::cpu::Processor;
 use fusion_targets::gpu::Device;
+pub use fusion_te_to_loop::plan_memory::PlannedConstants;
 use fusion_te_to_loop::plan_memory::{ENTRY, WORKSPACE_BYTES, entry_of, read_constants, strip_constants};
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -36,7 +37,7 @@ pub struct Compilation {
     /// Bytes of workspace a call needs.
     pub workspace_bytes: u64,
     /// The weights.
-    pub constants: Vec<u8>,
+    pub constants: PlannedConstants,
     /// The kernels in the order they run.
     pub kernels: Vec<Kernel>,
     /// The kernels as programs of their own, by name, where [`Settings::programs`] asks for them.
@@ -199,7 +200,7 @@ pub(crate) struct Planned {
     /// As in [`Compilation`].
     pub workspace_bytes: u64,
     /// As in [`Compilation`].
-    pub constants: Vec<u8>,
+    pub constants: PlannedConstants,
     /// As in [`Compilation`].
     pub kernels: Vec<Kernel>,
     /// As in [`Compilation`].

@@ -98,7 +98,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         }
         runner.add(stages);
         let Planned { workspace_bytes, constants, kernels: described, units: own, .. } = planned;
-        let offset = block.add(constants);
+        let offset = block.add(constants.to_bytes());
         units.extend(own.into_iter().map(|unit| (unit.symbol.clone(), unit)));
         let unit = unit(&part, &kernel.symbol, &symbol, offset);
         units.insert(symbol.clone(), unit);

@@ -104,9 +104,9 @@ fn version(
     stages.add(own);
     let Planned { workspace_bytes, constants, kernels, units, .. } = planned;
     // Between two runs of a tile the program reads all of its weights.
-    let own = constants.len() as u64;
+    let own = constants.size as u64;
     let reading = own as f64 / settings.description().bandwidth_of(weights.max(own), 1);
-    let offset = block.add(constants);
+    let offset = block.add(constants.to_bytes());
     let mut made: Units = units.into_iter().map(|unit| (unit.symbol.clone(), unit)).collect();
     if let Some(main) = entry_of(module_op(&module)) {
         main.set_attr(BY_ADDRESS, unit_attr(main.context_ref()));

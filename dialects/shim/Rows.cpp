@@ -60,6 +60,15 @@ bool fusionElementsRead(MlirAttribute attribute, char *out, size_t size) {
     return false;
   return true;
 }
+/// The bytes of a resource where they lie, and how many they are; null for other constants.
+const char *fusionElementsShared(MlirAttribute attribute, size_t *size) {
+  auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(unwrap(attribute));
+  mlir::AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob)
+    return nullptr;
+  *size = blob->getData().size();
+  return blob->getData().data();
+}
 bool fusionElementsIsSplat(MlirAttribute attribute) {
   auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(unwrap(attribute));
   return dense && dense.isSplat();

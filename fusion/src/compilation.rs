@@ -4,7 +4,7 @@ use crate::error::{DriverError, failed};
 use crate::target::Target;
 use crate::{notes, validate};
 use fusion_conversion::cache::Cache;
-use fusion_conversion::compile::{self as conversion, Settings, Timings};
+use fusion_conversion::compile::{self as conversion, PlannedConstants, Settings, Timings};
 use fusion_conversion::planning::Planning;
 use fusion_conversion::tuned::{Choices, Tunable};
 use fusion_dialects::module::FpMath;
@@ -180,13 +180,30 @@ pub struct OwnedConstants {
     /// Bytes of the block they lie in.
     pub size: u64,
     /// Offsets and contents, in ascending order.
-    pub pieces: Vec<(u64, Vec<u8>)>,
+    pub pieces: Vec<(u64, Piece)>,
 }
 
+/// Bytes of their own, or those of a tensor, which are shared.
+pub type Piece = Box<dyn AsRef<[u8]> + Send + Sync>;
+
 impl OwnedConstants {
+    /// A block of one piece.
+    pub fn whole(bytes: Vec<u8>) -> Self {
+        let size = bytes.len() as u64;
+        let pieces = if size > 0 { vec![(0, Box::new(bytes) as Piece)] } else { Vec::new() };
+        OwnedConstants { size, pieces }
+    }
+
+    /// The constants of a module whose memory is planned.
+    pub fn planned(constants: PlannedConstants) -> Self {
+        let pieces = constants.pieces.into_iter().map(|(at, tensor)| (at, Box::new(tensor) as Piece));
+        OwnedConstants { size: constants.size as u64, pieces: pieces.collect() }
+    }
+
     /// The same, borrowed.
     pub fn borrow(&self) -> Constants<'_> {
-        Constants { size: self.size, pieces: self.pieces.iter().map(|(at, b)| (*at, b.as_slice())).collect() }
+        let pieces = self.pieces.iter().map(|(at, piece)| (*at, (**piece).as_ref()));
+        Constants { size: self.size, pieces: pieces.collect() }
     }
 }
 

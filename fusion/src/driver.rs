@@ -98,10 +98,8 @@ pub(crate) fn compile_graph(
         device: options.target.device().and_then(runs_on),
         workspace_bytes: made.workspace_bytes,
     };
-    let size = made.constants.len() as u64;
-    let pieces = if size > 0 { vec![(0, made.constants)] } else { Vec::new() };
     let code = Code { objects: made.objects, libraries: Vec::new() };
-    let constants = OwnedConstants { size, pieces };
+    let constants = OwnedConstants::planned(made.constants);
     let (programs, tunable) = (made.programs, made.tunable);
     Ok(Compiled { description, code, constants, predicted, launches, remarks, kinds, programs, tunable })
 }

@@ -135,8 +135,7 @@ pub fn bytecode(model: &Path, options: &CompileOptions) -> Result<ProgramFile, E
         ModelDescription::of_program(&Source::file(model).name(), &options.target.name, &program);
     // A library of kernels is no program: it needs nothing of the language's runtime.
     let description = ModelDescription { program: None, ..description };
-    let size = constants.len() as u64;
-    let constants = OwnedConstants { size, pieces: if size > 0 { vec![(0, constants)] } else { Vec::new() } };
+    let constants = OwnedConstants::whole(constants);
     let package = Package {
         description: &description,
         code: objects.iter().map(|bytes| CodeObject::Bytes(bytes)).collect(),
@@ -202,10 +201,8 @@ pub(crate) fn ahead_of_time(
     let predicted = kernels.iter().map(Predicted::of).collect();
     let mut description = ModelDescription::of_program(&model.name(), &options.target.name, &program);
     description.kernels = kernels.into_iter().map(compilation::kernel).collect();
-    let size = native.constants.len() as u64;
-    let pieces = if size > 0 { vec![(0, native.constants)] } else { Vec::new() };
     let code = Code { objects, libraries: Vec::new() };
-    let constants = OwnedConstants { size, pieces };
+    let constants = OwnedConstants::whole(native.constants);
     Ok(Compiled {
         description,
         code,

@@ -7,7 +7,7 @@ use std::collections::TryReserveError;
 pub const ALIGNMENT: usize = 64;
 
 /// From so many bytes on, the system is asked for large pages: to come by memory in pages of 4 KiB takes longer than to fill it.
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 2 << 20;
 
 /// Bytes whose first is aligned to [`ALIGNMENT`]. They never move. The default is no bytes, without memory.
 pub struct AlignedBuffer {

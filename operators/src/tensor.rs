@@ -19,6 +19,12 @@ pub struct Tensor {
     pub(crate) strings: Option<Strings>,
 }
 
+impl AsRef<[u8]> for Tensor {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}
+
 /// Why bytes are not a tensor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorError {
@@ -133,6 +139,11 @@ impl Tensor {
     pub fn reshaped(self, shape: &[usize]) -> Result<Self, TensorError> {
         check(self.dtype, shape, self.bytes().len())?;
         Ok(Tensor { shape: shape.to_vec(), ..self })
+    }
+
+    /// The elements where they lie, when `T` is the element type.
+    pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
+        (T::DTYPE == self.dtype).then(|| bytemuck::try_cast_slice(self.bytes()).ok()).flatten()
     }
 
     /// The elements, when `T` is the element type.

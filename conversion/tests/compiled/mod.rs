@@ -150,7 +150,7 @@ fn run_with(
     settings.processor.target.optimization = 1;
     settings.processor.target.features = features.to_owned();
     let compiled = compile(&module, &settings).map_err(|why| why.to_string())?;
-    let constants = Aligned::new(&compiled.constants);
+    let constants = Aligned::new(&compiled.constants.to_bytes());
     let address = constants.view().as_ptr().cast_mut().cast();
     let symbols = [Symbol { name: "fusion_constants", address }, crate::common::threads::threads()];
     let jit = Jit::new(&compiled.objects, &symbols).map_err(|why| why.to_string())?;

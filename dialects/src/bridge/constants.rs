@@ -6,7 +6,9 @@ use fusion_operators::{DType, Tensor, TensorType};
 use melior::ir::AttributeLike;
 use melior::ir::TypeLike;
 use mlir_sys::*;
+use std::collections::HashMap;
 use std::ffi::c_void;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Constants above this many bytes are external resources: they are neither uniqued nor printed inline.
 const INLINE_BYTES: usize = 1024;
@@ -72,6 +74,11 @@ pub fn read_tensor(attr: Attribute) -> Option<Tensor> {
         if ty.dtype == DType::String {
             return read_strings(attr, &shape);
         }
+        let mut size = 0;
+        let data = super::ffi::fusionElementsShared(attr.to_raw(), &mut size);
+        if let Some(tensor) = kept(data.addr(), (ty.dtype, &shape)) {
+            return Some(tensor);
+        }
         let mut tensor = Tensor::zeros(ty.dtype, &shape).ok()?;
         let bytes = tensor.bytes_mut();
         super::ffi::fusionElementsRead(attr.to_raw(), bytes.as_mut_ptr().cast(), bytes.len())
@@ -127,9 +134,8 @@ pub fn write_tensor<'c>(context: &'c Context, tensor: &Tensor, name: &str) -> At
                 tensor.bytes().as_ptr().cast(),
             )
         } else {
-            let shared = Box::new(tensor.clone());
-            let (data, length) = (shared.bytes().as_ptr().cast_mut(), shared.bytes().len());
-            let user = Box::into_raw(shared);
+            let (data, length) = (tensor.bytes().as_ptr().cast_mut(), tensor.bytes().len());
+            keep(tensor);
             mlirUnmanagedDenseResourceElementsAttrGet(
                 ty.to_raw(),
                 super::ir::string(name),
@@ -138,14 +144,48 @@ pub fn write_tensor<'c>(context: &'c Context, tensor: &Tensor, name: &str) -> At
                 fusion_operators::aligned::ALIGNMENT,
                 false,
                 Some(free_bytes),
-                user.cast(),
+                std::ptr::null_mut(),
             )
         };
         Attribute::from_raw(raw)
     }
 }
 
-unsafe extern "C" fn free_bytes(user: *mut c_void, _data: *const c_void, _size: usize, _align: usize) {
-    // SAFETY: MLIR gives back once the pointer `write_tensor` handed over.
-    drop(unsafe { Box::from_raw(user.cast::<Tensor>()) });
+unsafe extern "C" fn free_bytes(_user: *mut c_void, data: *const c_void, _size: usize, _align: usize) {
+    release(data.addr());
+}
+
+/// Tensors whose elements resources share, by the address of the first element, and how many resources do: weights are read as often
+/// as there are passes that look at them, and a copy of each takes longer than most passes.
+type Kept = HashMap<usize, (usize, Tensor)>;
+
+fn all_kept() -> MutexGuard<'static, Kept> {
+    static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Holds a tensor's elements for one more resource.
+fn keep(tensor: &Tensor) {
+    let address = tensor.bytes().as_ptr().addr();
+    all_kept().entry(address).or_insert_with(|| (0, tensor.clone())).0 += 1;
+}
+
+/// Lets go of the elements that one resource held.
+fn release(address: usize) {
+    let mut all = all_kept();
+    if let Some((holders, _)) = all.get_mut(&address) {
+        *holders -= 1;
+        if *holders == 0 {
+            // Memory is given back when others need not wait for it.
+            let last = all.remove(&address);
+            drop(all);
+            drop(last);
+        }
+    }
+}
+
+/// The tensor that shares its elements with a resource.
+fn kept(address: usize, (dtype, shape): (DType, &[usize])) -> Option<Tensor> {
+    let tensor = all_kept().get(&address).map(|(_, tensor)| tensor.clone()).filter(|t| t.dtype() == dtype)?;
+    if tensor.shape() == shape { Some(tensor) } else { tensor.reshaped(shape).ok() }
 }

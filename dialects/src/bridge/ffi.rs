@@ -85,6 +85,7 @@ unsafe extern "C" {
     pub fn fusionTeStageType(context: MlirContext) -> MlirType;
     pub fn fusionTeAxisType(context: MlirContext) -> MlirType;
     pub fn fusionElementsRead(attribute: MlirAttribute, out: *mut c_char, size: usize) -> bool;
+    pub fn fusionElementsShared(attribute: MlirAttribute, size: *mut usize) -> *const c_char;
     pub fn fusionElementsIsSplat(attribute: MlirAttribute) -> bool;
     pub fn fusionRegisterPass(pass: *const FusionPass);
     pub fn fusionRegisterPipeline(name: *const c_char, description: *const c_char, pipeline: *const c_char);

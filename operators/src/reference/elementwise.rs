@@ -2,6 +2,7 @@
 
 use super::{EvalError, Evaluated, broadcast_steps, for_each_run, static_shape};
 use crate::{DType, Tensor, TensorType};
+use std::borrow::Cow;
 
 /// Applies a function of f64 to each element, rounding to the result's type.
 pub fn map(result: &TensorType, x: &Tensor, f: impl Fn(f64) -> f64) -> Evaluated {
@@ -19,10 +20,10 @@ pub fn broadcast_indices(result: &[usize], operand: &[usize]) -> Vec<usize> {
 }
 
 /// The elements of an operand of f32 for every element of the result: weights are folded so, by the hundred million.
-fn broadcast(operand: &Tensor, result: &[usize]) -> Option<Vec<f32>> {
-    let own = operand.to_vec::<f32>()?;
+fn broadcast<'a>(operand: &'a Tensor, result: &[usize]) -> Option<Cow<'a, [f32]>> {
+    let own = operand.as_slice::<f32>()?;
     if operand.shape() == result {
-        return Some(own);
+        return Some(own.into());
     }
     let mut values = Vec::with_capacity(result.iter().product());
     for_each_run(
@@ -34,7 +35,7 @@ fn broadcast(operand: &Tensor, result: &[usize]) -> Option<Vec<f32>> {
             (first, step) => values.extend(own[first..].iter().step_by(step as usize).take(elements)),
         },
     );
-    Some(values)
+    Some(values.into())
 }
 
 /// Applies a function of two numbers with broadcasting: floats when the operands are floats,
@@ -50,8 +51,12 @@ pub fn zip(
     if result.dtype == DType::F32
         && let (Some(a), Some(b)) = (broadcast(a, &shape), broadcast(b, &shape))
     {
-        let values: Vec<f32> = a.into_iter().zip(b).map(|(a, b)| float(a.into(), b.into()) as f32).collect();
-        return Ok(vec![Tensor::from_slice(&shape, &values)?]);
+        let mut results = Tensor::zeros(result.dtype, &shape)?;
+        let elements = bytemuck::cast_slice_mut::<u8, f32>(results.bytes_mut());
+        for (to, (a, b)) in elements.iter_mut().zip(a.iter().zip(b.iter())) {
+            *to = float((*a).into(), (*b).into()) as f32;
+        }
+        return Ok(vec![results]);
     }
     let pairs = broadcast_indices(&shape, a.shape()).into_iter().zip(broadcast_indices(&shape, b.shape()));
     if a.dtype().is_float() {

@@ -127,7 +127,7 @@ impl Ablate {
 fn fingerprint(compiled: &Compiled) -> u64 {
     let mut hasher = DefaultHasher::new();
     compiled.code.objects.hash(&mut hasher);
-    compiled.constants.pieces.hash(&mut hasher);
+    compiled.constants.borrow().pieces.hash(&mut hasher);
     hasher.finish()
 }
 

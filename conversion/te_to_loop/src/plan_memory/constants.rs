@@ -3,10 +3,30 @@
 use super::{CONSTANT_OFFSETS, CONSTANTS, CONSTANTS_BYTES};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{Op, OpExt, PassError, array_elements, read_tensor, top_level};
+use fusion_operators::Tensor;
 
-/// All constants as the planned function expects them: each at its offset, zeros between. Call it after
-/// `te-plan-memory` and before [`strip_constants`].
-pub fn read_constants(module: Op) -> Result<Vec<u8>, PassError> {
+/// Constants as the planned function expects them: pieces of one block of bytes, zeros between.
+#[derive(Debug, Default)]
+pub struct PlannedConstants {
+    /// Bytes of the block.
+    pub size: usize,
+    /// Offsets and contents, in ascending order. They share their elements with the module's constants.
+    pub pieces: Vec<(u64, Tensor)>,
+}
+
+impl PlannedConstants {
+    /// The block.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut block = vec![0; self.size];
+        for (offset, tensor) in &self.pieces {
+            block[*offset as usize..][..tensor.bytes().len()].copy_from_slice(tensor.bytes());
+        }
+        block
+    }
+}
+
+/// All constants as the planned function expects them. Call it after `te-plan-memory` and before [`strip_constants`].
+pub fn read_constants(module: Op) -> Result<PlannedConstants, PassError> {
     let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
     let planned = functions.into_iter().find(|f| f.attr(CONSTANT_OFFSETS).is_some());
     let Some(planned) = planned else {
@@ -18,21 +38,25 @@ pub fn read_constants(module: Op) -> Result<Vec<u8>, PassError> {
         let why = format!("has {} constants, the planned function {}", constants.len(), offsets.len());
         return Err(PassError::at(module, why));
     }
-    let bytes = planned.int(CONSTANTS_BYTES).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-    let mut blob = vec![0; bytes];
+    let size = planned.int(CONSTANTS_BYTES).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let mut pieces = Vec::new();
     for (i, (constant, offset)) in constants.into_iter().zip(offsets).enumerate() {
         let Some(tensor) = read_tensor(constant) else {
             return Err(PassError::at(module, format!("has the constant {i}, whose bytes are missing")));
         };
-        let from = usize::try_from(offset).unwrap_or(usize::MAX);
-        let place = from.checked_add(tensor.bytes().len()).and_then(|to| blob.get_mut(from..to));
-        let Some(place) = place else {
-            let why = format!("has the constant {i} at byte {offset}, which is outside of all {bytes} bytes");
+        let length = tensor.bytes().len();
+        let end = usize::try_from(offset).ok().and_then(|from| from.checked_add(length));
+        if end.is_none_or(|end| end > size) {
+            let why = format!("has the constant {i} at byte {offset}, which is outside of all {size} bytes");
             return Err(PassError::at(module, why));
-        };
-        place.copy_from_slice(tensor.bytes());
+        }
+        if length > 0 {
+            pieces.push((offset as u64, tensor));
+        }
     }
-    Ok(blob)
+    pieces.sort_by_key(|(offset, _)| *offset);
+    pieces.dedup_by_key(|(offset, _)| *offset);
+    Ok(PlannedConstants { size, pieces })
 }
 
 /// Takes the constants away from the module, whose translation to LLVM does not know them.

@@ -22,7 +22,7 @@ mod plan;
 mod rewrite;
 mod storage;
 
-pub use constants::{read_constants, strip_constants};
+pub use constants::{PlannedConstants, read_constants, strip_constants};
 use storage::{Place, Plan};
 
 use fusion_dialects::rows::{Kind, Upstream};
