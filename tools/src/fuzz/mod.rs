@@ -170,8 +170,11 @@ impl Case {
         let Some(inputs) = wrong.inputs.or(Some(0)).and_then(|number| self.inputs.get(number)) else {
             return Ok(path);
         };
-        let names: Vec<String> = (0..inputs.len()).map(|number| format!("x{number}")).collect();
-        npz::write(&file("npz"), names.iter().map(String::as_str).zip(inputs))?;
+        // Arrays of NumPy have no bf16; the backend test has it.
+        if inputs.iter().all(|input| input.dtype() != DType::BF16) {
+            let names: Vec<String> = (0..inputs.len()).map(|number| format!("x{number}")).collect();
+            npz::write(&file("npz"), names.iter().map(String::as_str).zip(inputs))?;
+        }
         let Some(graph) = self.graph.at(inputs) else { return Ok(path) };
         if let (Ok(model), Ok(outputs)) = (onnx::model(&graph), graph.run(inputs)) {
             onnx::write(&folder.join(name), &model, inputs, &outputs)?;

@@ -23,7 +23,7 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 /// The operator set that is written: the last one that ONNX Runtime has whole.
-pub const OPERATOR_SET: i64 = 21;
+pub const OPERATOR_SET: i64 = 22;
 /// The version of the file format that goes with it.
 const IR_VERSION: i64 = 10;
 

@@ -112,7 +112,10 @@ fn transposed(x: &mut Exporter, call: &Call, operands: &[String], result: &Tenso
 }
 
 fn col2im(x: &mut Exporter, call: &Call, operands: &[String], result: &TensorType) -> Option<String> {
-    // ONNX has all positions on one axis.
+    // ONNX has all positions on one axis, and no room behind the last.
+    if call.attrs.ints("output_padding").is_some_and(|padding| padding.iter().any(|&n| n != 0)) {
+        return None;
+    }
     let data = super::extents(&call.operands[0])?;
     let flat = x.ints(&[*data.first()?, *data.get(1)?, data.iter().skip(2).product()])?;
     let flat = x.node("Reshape", &[&operands[0], &flat], &[]);
