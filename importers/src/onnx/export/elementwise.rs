@@ -70,8 +70,11 @@ fn saturated(dtype: DType, number: f64) -> Option<Tensor> {
     results.into_iter().next()
 }
 
-/// Bounds are numbers of the element type.
+/// Bounds are numbers of the element type. Truths have none in ONNX.
 fn clip(x: &mut Exporter, call: &Call, operands: &[String], _: &TensorType) -> Option<String> {
+    if call.operands[0].dtype == DType::Bool {
+        return None;
+    }
     let mut bound = |name: &str| match call.attrs.get(name) {
         Some(Attr::Float(value)) => Some(x.constant(&saturated(call.operands[0].dtype, *value)?)),
         _ => Some(String::new()),
