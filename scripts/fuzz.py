@@ -39,6 +39,7 @@ GENERATORS = [
     Generator("graphs of few constants", "fusion-interpreter", "interpreter",
               ["random_graphs::relay_optimize_keeps", "random_graphs::sources_lie", "random_graphs::text_is"], 400),
     Generator("native few constants", "fusion-tools", "tools", ["random_graphs::native_code"], 20),
+    Generator("graphs written as ONNX", "fusion-tools", "tools", ["random_graphs::graphs_written"], 4000),
     Generator("strict arithmetic", "fusion-tools", "tools", ["numerics::strict::random_graphs"], 30),
     Generator("quantized networks", "fusion-tools", "tools", ["quantized_networks::"], 20),
     Generator("elementwise graphs", "fusion-interpreter", "interpreter", ["random::passes_and_kernels"], 200),

@@ -156,6 +156,15 @@ pub enum Failure {
     NoType { name: String },
     #[error("no graph of these seeds has what --ops and --dtype ask for")]
     NoGraphs,
+    #[error(
+        "--against onnxruntime runs {python}, which cannot be started: {error}; give --python a Python that has onnxruntime and numpy"
+    )]
+    NoPython { python: String, error: io::Error },
+    #[error(
+        "--against onnxruntime runs {python}, which cannot import onnxruntime and numpy{}; install them there with pip, or give --python another one",
+        if why.is_empty() { String::new() } else { format!(" ({why})") }
+    )]
+    NoPeer { python: String, why: String },
     #[error("no test cases (directories with a model.onnx) were found in {0}")]
     NoCases(String),
 }

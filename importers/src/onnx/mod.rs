@@ -15,6 +15,7 @@ mod definitions;
 pub mod eager;
 pub mod emit;
 pub mod error;
+pub mod export;
 mod facts;
 mod functions;
 mod graph;

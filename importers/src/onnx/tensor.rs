@@ -83,6 +83,11 @@ pub fn element_type(number: i32) -> Result<DType, String> {
     })
 }
 
+/// The number of an element type in `TensorProto.DataType`.
+pub fn number_of(dtype: DType) -> i32 {
+    (1..32).find(|&number| element_type(number) == Ok(dtype)).unwrap_or_default()
+}
+
 /// As [`element_type`], or what holds the elements of a type that programs do not have.
 pub fn held_type(number: i32) -> Result<DType, String> {
     element_type(number).or_else(|name| Narrow::of(number.into()).map(|narrow| narrow.dtype).ok_or(name))

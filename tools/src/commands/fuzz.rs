@@ -2,18 +2,19 @@
 
 use super::options::Options;
 use crate::failure::Failure;
-use crate::fuzz::{Case, Wrong, seeds, shrunk};
+use crate::fuzz::{Case, Kind, Peer, Verdict, seeds, shrunk};
 use crate::print;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fusion_interpreter::random_graphs::{Graph, Step};
 use fusion_operators::DType;
-use fusion_runtime::npz;
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Compile random graphs, and compare what they give with the reference semantics of their operators.
 ///
-/// Results may differ by what rounding allows. A graph that goes wrong is made as small as it stays wrong, and written with its inputs.
+/// Results may differ by what rounding allows. A graph that goes wrong is made as small as it stays wrong, and written with its inputs: as
+/// seed-N.mlir and seed-N.npz, and where ONNX has its operators, as the backend test seed-N, which others can run.
 /// The same seed gives the same graphs on every machine. The exit status is 1 when a graph goes wrong.
 #[derive(Debug, Args)]
 pub struct Fuzz {
@@ -37,12 +38,31 @@ pub struct Fuzz {
     #[arg(long)]
     dynamic: bool,
 
-    /// Where graphs that go wrong are written: seed-N.mlir and seed-N.npz.
+    /// Graphs of one to four operators of all families, on all element types.
+    #[arg(long, conflicts_with = "dynamic")]
+    broad: bool,
+
+    /// Write each graph as a model of ONNX, and have another implementation run it too: both are held to the reference semantics.
+    #[arg(long, value_name = "WHO")]
+    against: Option<Against>,
+
+    /// The Python that has the other implementation.
+    #[arg(long, value_name = "PROGRAM", default_value = "python3", requires = "against")]
+    python: String,
+
+    /// Where graphs that go wrong are written.
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     output: PathBuf,
 
     #[command(flatten)]
     options: Options,
+}
+
+/// Another implementation of ONNX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Against {
+    /// ONNX Runtime, by its package for Python.
+    Onnxruntime,
 }
 
 impl Fuzz {
@@ -62,43 +82,61 @@ impl Fuzz {
         };
         // Few graphs may have what is asked for, and none may.
         let looked_at = self.count.saturating_mul(1000).min(usize::MAX as u64) as usize;
-        let cases =
-            seeds(self.seed).take(looked_at).filter_map(|seed| Some((seed, Case::of(seed, self.dynamic)?)));
+        let kind = match (self.dynamic, self.broad) {
+            (true, _) => Kind::Dynamic,
+            (_, true) => Kind::Broad,
+            _ => Kind::Floats,
+        };
+        // Arrays of NumPy, which a peer takes, have no bf16.
+        let dtypes: Vec<DType> = match (dtype, self.against) {
+            (Some(dtype), _) => vec![dtype],
+            (None, against) => {
+                let fits = |dtype: &DType| against.is_none() || *dtype != DType::BF16;
+                DType::NUMBERS.into_iter().filter(fits).chain([DType::F32; 4]).collect()
+            }
+        };
+        let of = |seed: u64| Some((seed, Case::of(seed, kind, &dtypes)?));
+        let cases = seeds(self.seed).take(looked_at).filter_map(of);
         let cases =
             cases.filter(|(_, case)| wanted(&case.graph)).take(self.count.min(usize::MAX as u64) as usize);
         let folder = tempfile::tempdir().map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
         let options = self.options.resolve()?;
-        let (mut run, mut wrong) = (0u64, 0u64);
+        let peer =
+            self.against.map(|Against::Onnxruntime| Peer::start(&self.python)).transpose()?.map(RefCell::new);
+        let judge = |case: &Case| match &peer {
+            Some(peer) => case.against(folder.path(), &options, &mut peer.borrow_mut()),
+            None => Ok(case.wrong(folder.path(), &options).map_or(Verdict::Right, Verdict::Wrong)),
+        };
+        let (mut run, mut wrong, mut not_run) = (0u64, 0u64, 0u64);
         for (seed, case) in cases {
             run += 1;
-            if case.wrong(folder.path(), &options).is_none() {
-                continue;
-            }
+            let mut found = match judge(&case)? {
+                Verdict::Right => continue,
+                Verdict::NotRun(_) => {
+                    not_run += 1;
+                    continue;
+                }
+                Verdict::Wrong(found) => found,
+            };
             wrong += 1;
-            let case = shrunk(case, &|case| case.wrong(folder.path(), &options).is_some());
-            if let Some(found) = case.wrong(folder.path(), &options) {
-                let written = self.write(seed, &case, &found)?;
-                print::line(format_args!("seed {seed}: {}\n  {}", found.how, written.display()))?;
+            let case = shrunk(case, &|case| matches!(judge(case), Ok(Verdict::Wrong(_))));
+            if let Verdict::Wrong(least) = judge(&case)? {
+                found = least;
             }
+            let written = case.write(&self.output, &format!("seed-{seed}"), &found)?;
+            print::line(format_args!("seed {seed}: {}\n  {}", found.how, written.display()))?;
         }
         if run == 0 {
             return Err(Failure::NoGraphs);
         }
-        print::line(format_args!("{run} graphs, {wrong} wrong"))?;
-        Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
-
-    /// The graph, and the inputs that it goes wrong on.
-    fn write(&self, seed: u64, case: &Case, wrong: &Wrong) -> Result<PathBuf, Failure> {
-        let file = |ending: &str| self.output.join(format!("seed-{seed}.{ending}"));
-        let path = file("mlir");
-        std::fs::create_dir_all(&self.output).map_err(Failure::file("make", &self.output))?;
-        std::fs::write(&path, case.graph.text()).map_err(Failure::file("write", &path))?;
-        if let Some(inputs) = wrong.inputs.and_then(|number| case.inputs.get(number)) {
-            let names: Vec<String> = (0..inputs.len()).map(|number| format!("x{number}")).collect();
-            npz::write(&file("npz"), names.iter().map(String::as_str).zip(inputs))?;
+        match &peer {
+            Some(peer) => print::line(format_args!(
+                "{run} graphs, {wrong} wrong, {not_run} not run by ONNX Runtime {}",
+                peer.borrow().version
+            ))?,
+            None => print::line(format_args!("{run} graphs, {wrong} wrong"))?,
         }
-        Ok(path)
+        Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 

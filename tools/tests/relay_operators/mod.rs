@@ -153,3 +153,8 @@ fn packed_layouts_change_no_value() {
 fn quantised_operators_round_as_their_references() {
     check("quantized.txt");
 }
+
+#[test]
+fn gradients_and_correlations_are_those_of_their_sums() {
+    check("gradients.txt");
+}

@@ -5,5 +5,5 @@
 
 mod names;
 pub mod quantize;
-mod tensor;
+pub(super) mod tensor;
 pub mod wire;

@@ -1,6 +1,7 @@
 //! Tensors as files have them.
 
 use crate::onnx::proto::TensorProto;
+use crate::onnx::tensor::number_of;
 use fusion_operators::{DType, Tensor};
 use prost::bytes::Bytes;
 
@@ -11,13 +12,7 @@ pub fn proto_of(name: &str, tensor: &Tensor, bits: u32) -> TensorProto {
             let number = if dtype == DType::U8 { 21 } else { 22 };
             (number, packed(tensor.bytes(), bits))
         }
-        (_, DType::U8) => (2, tensor.bytes().to_vec()),
-        (_, DType::I8) => (3, tensor.bytes().to_vec()),
-        (_, DType::I32) => (6, tensor.bytes().to_vec()),
-        (_, DType::F16) => (10, tensor.bytes().to_vec()),
-        (_, DType::BF16) => (16, tensor.bytes().to_vec()),
-        (_, DType::F64) => (11, tensor.bytes().to_vec()),
-        _ => (1, tensor.bytes().to_vec()),
+        (_, dtype) => (number_of(dtype), tensor.bytes().to_vec()),
     };
     TensorProto {
         dims: tensor.shape().iter().map(|&n| n as i64).collect(),

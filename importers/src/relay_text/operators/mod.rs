@@ -13,6 +13,7 @@ mod devices;
 mod dynamic;
 mod elementwise;
 mod fixed_point;
+mod gradients;
 mod images;
 mod losses;
 mod normalization;
@@ -102,6 +103,7 @@ const FAMILIES: &[&[Built]] = &[
     dynamic::BUILT,
     contraction::SUMS,
     fixed_point::BUILT,
+    gradients::BUILT,
     losses::BUILT,
     sorting::BUILT,
     sparse::BUILT,

@@ -9,6 +9,7 @@
 //! extreme ones underflow and overflow where the source does not. [`bounds`](Graph::bounds) says of each value what it is in double precision and how
 //! far the source's own rounding may take it (`fusion_operators::rounding`). The same seed gives the same graph on every machine.
 
+mod broad;
 mod dynamic;
 mod forms;
 mod numbers;
@@ -16,6 +17,7 @@ mod operations;
 mod text;
 mod writer;
 
+pub use broad::{broad_graph, broad_inputs};
 pub use dynamic::{dynamic_graph, dynamic_inputs, live};
 pub use numbers::{constants, inputs, representable};
 pub use operations::graph;
@@ -99,8 +101,8 @@ impl Graph {
         Ok(bounds)
     }
 
-    /// What the graph gives by reference semantics in its own element types.
-    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    /// The extents that have names, on inputs.
+    fn named_extents(&self, inputs: &[Tensor]) -> Vec<(&str, u64)> {
         let mut extents: Vec<(&str, u64)> = Vec::new();
         let types = self.steps.iter().zip(&self.types).filter(|(step, _)| matches!(step, Step::Input(_)));
         for ((_, ty), tensor) in types.zip(inputs) {
@@ -110,6 +112,12 @@ impl Graph {
                 }
             }
         }
+        extents
+    }
+
+    /// What the graph gives by reference semantics in its own element types.
+    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+        let extents = self.named_extents(inputs);
         let extent = |name: &str| extents.iter().find(|(own, _)| *own == name).map(|(_, n)| Dim::Static(*n));
         let mut values: Vec<Tensor> = Vec::new();
         for step in &self.steps {
@@ -123,6 +131,23 @@ impl Graph {
             });
         }
         Ok(self.results.iter().map(|&place| values[place].clone()).collect())
+    }
+
+    /// The graph at the extents of these inputs; `None` where an operator does not take them.
+    pub fn at(&self, inputs: &[Tensor]) -> Option<Graph> {
+        let extents = self.named_extents(inputs);
+        let extent = |name: &str| extents.iter().find(|(own, _)| *own == name).map(|(_, n)| Dim::Static(*n));
+        let mut graph = Graph { results: self.results.clone(), ..Graph::new(self.dtype) };
+        for (step, ty) in self.steps.iter().zip(&self.types) {
+            match step {
+                Step::Input(number) => graph.push(step.clone(), inputs.get(*number)?.tensor_type()),
+                Step::Constant(_) => graph.push(step.clone(), ty.clone()),
+                Step::Call { op, attrs, operands } => {
+                    graph.call(op, attrs.replace_names(&extent), operands)?
+                }
+            };
+        }
+        Some(graph)
     }
 
     /// What is wrong with results: the number of the first wrong one, and how it is.

@@ -97,11 +97,11 @@ pub fn attribute(attr: &Attr) -> String {
     };
     match attr {
         Attr::Int(v) => format!("{v} : i64"),
-        Attr::Float(v) => format!("{v:?} : f64"),
+        Attr::Float(v) => format!("{} : f64", decimal(*v)),
         Attr::Bool(v) => v.to_string(),
         Attr::Str(v) => format!("{v:?}"),
         Attr::Ints(v) => list("i64", v.iter().map(i64::to_string).collect()),
-        Attr::Floats(v) => list("f64", v.iter().map(|v| format!("{v:?}")).collect()),
+        Attr::Floats(v) => list("f64", v.iter().map(|&v| decimal(v)).collect()),
         Attr::Type(v) => v.to_string(),
         Attr::Dim(v) => format!("#relay.dim<\"{v}\">"),
         Attr::Dims(v) => {

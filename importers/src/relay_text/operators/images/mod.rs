@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod boxes;
+mod correlation;
 mod detection;
 mod morphology;
 mod regions;
@@ -17,6 +18,7 @@ pub use resize::{resized_to, upsampled};
 pub const BUILT: &[&[Built]] = &[
     adaptive::BUILT,
     boxes::BUILT,
+    correlation::BUILT,
     detection::BUILT,
     morphology::BUILT,
     regions::BUILT,
