@@ -1,10 +1,11 @@
 //! Logs as files.
 
 use crate::common::{Known, kernel, options};
-use fusion_tuning::log::{LogError, Record, read};
+use fusion_tuning::log::{LogError, Record, append, read};
 use fusion_tuning::search::Kind;
 use fusion_tuning::tuner::tune;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -58,4 +59,27 @@ fn lines_that_are_no_measurements_are_named() {
     assert!(error.contains("line 1 of the tuning log") && error.contains("is of version 9"), "{error}");
     let (directory, _) = file("");
     assert!(matches!(read(&directory.path().join("none.jsonl")), Err(LogError::Unreadable { .. })));
+}
+
+#[test]
+fn a_log_that_breaks_off_is_gone_on_with() {
+    let records = records();
+    let whole = text(&records);
+    let ends = whole[..whole.len() - 1].rfind('\n').unwrap() + 1;
+    // After a line break, within a line, and before the last line break, where the line is whole.
+    for (cut, kept) in
+        [(ends, 1), (ends + 40, 1), (whole.len() - 2, 1), (whole.len() - 1, 0), (whole.len(), 0)]
+    {
+        let (_directory, path) = file(&whole[..cut]);
+        append(&path).unwrap().write_all(text(&records[..2]).as_bytes()).unwrap();
+        let expected = [&records[..records.len() - kept], &records[..2]].concat();
+        assert_eq!(read(&path).unwrap(), expected, "cut at {cut}");
+    }
+}
+
+#[test]
+fn what_is_no_log_is_not_written_to() {
+    let (_directory, path) = file("a model\nof another kind\n");
+    assert!(matches!(append(&path), Err(LogError::Line { line: 1, .. })));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a model\nof another kind\n");
 }

@@ -159,13 +159,11 @@ impl Tune {
             threads: self.threads,
         };
         let replayed = self.replay.as_ref().map(|path| log::read(path)).transpose()?;
-        let mut file = File::options().create(true).append(true).open(output);
-        let file =
-            file.as_mut().map_err(|why| Failure::file("write", output)(std::io::Error::from(why.kind())))?;
+        let mut file = log::append(output)?;
         let bar = progress_bar(self.trials + kernels.len());
         let mut written: Vec<Record> = Vec::new();
         let mut keep = |record: &Record| {
-            append(file, output, record)?;
+            append(&mut file, output, record)?;
             written.push(record.clone());
             bar.inc(u64::from(!record.again));
             bar.set_message(record.name.clone());

@@ -7,9 +7,11 @@
 //!
 //! Times are whole picoseconds, so that what is read is what was written. A line that breaks off, as that of a program that was ended, is the end.
 
+mod append;
 mod best;
 mod read;
 
+pub use append::append;
 pub use best::{Chosen, best, choices_for};
 pub use read::{LogError, read};
 

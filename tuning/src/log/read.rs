@@ -17,6 +17,14 @@ pub enum LogError {
         /// The system's reason.
         why: std::io::Error,
     },
+    /// It cannot be written.
+    #[error("cannot write the tuning log {}: {why}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        why: std::io::Error,
+    },
     /// It is larger than any log.
     #[error("the tuning log {} has {bytes} bytes, more than {MOST_BYTES}; give a log that `fusion tune` wrote", path.display())]
     TooLarge {
