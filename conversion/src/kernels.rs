@@ -85,9 +85,10 @@ impl Workshop<'_> {
         outcomes.sort_by_key(|(at, outcome)| {
             (outcome.is_ok(), order.iter().position(|i| i == at).filter(|_| outcome.is_err()), *at)
         });
-        let written = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()?.written);
-        if let (Some(cache), written) = (self.cache, written.collect::<Vec<_>>()) {
-            let _ = cache.trim(&written);
+        if let Some(cache) = self.cache {
+            let written = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()?.written);
+            // As the cache says: one that cannot be written is no failure.
+            let _ = cache.trim(&written.collect::<Vec<_>>());
         }
         let mut all = Objects::default();
         for (_, outcome) in outcomes {

@@ -55,8 +55,7 @@ fn cast(x: &mut Exporter, call: &Call, operands: &[String], result: &TensorType)
     let (from, to) = (call.operands[0].dtype, result.dtype);
     let mut value = operands[0].clone();
     if from.is_float() && to.is_int() {
-        let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| saturated(to, end));
-        let [least, most] = ends;
+        let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| saturated(to, end));
         let (least, most) = (x.number(from, least?.f64_at(0))?, x.number(from, most?.f64_at(0))?);
         value = x.node("Clip", &[&value, &least, &most], &[]);
     }
@@ -64,7 +63,7 @@ fn cast(x: &mut Exporter, call: &Call, operands: &[String], result: &TensorType)
 }
 
 /// The number of an element type that is nearest to a float, by the semantics of a cast.
-fn saturated(dtype: DType, number: f64) -> Option<Tensor> {
+pub fn saturated(dtype: DType, number: f64) -> Option<Tensor> {
     let number = Tensor::from_slice(&[], &[number]).ok()?;
     let results = reference::evaluate(&e::CAST, &Attrs::new().with("dtype", dtype), &[number]).ok()?;
     results.into_iter().next()

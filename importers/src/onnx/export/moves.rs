@@ -1,9 +1,9 @@
 //! Operators that move elements by their position or by indices, and those that make tensors of nothing.
 
-use super::elementwise::evaluated;
+use super::elementwise::{evaluated, saturated};
 use super::{Exporter, Row, extents};
 use fusion_operators::ops::shape::{permutation, slices};
-use fusion_operators::ops::{creation, elementwise, indexing as i, sequence_mask, shape as s};
+use fusion_operators::ops::{creation, indexing as i, sequence_mask, shape as s};
 use fusion_operators::{Attr, Attrs, Call, DType, Tensor, TensorType, relation};
 
 pub const ROWS: &[Row] = &[
@@ -166,9 +166,6 @@ fn masked(x: &mut Exporter, call: &Call, operands: &[String], _: &TensorType) ->
     let lengths = spread(x, &lengths, 1 - axis)?;
     let inside = x.node("Less", &[&places, &lengths], &[]);
     let value = call.attrs.float_or("mask_value", 0.0);
-    let attrs = Attrs::new().with("dtype", data.dtype);
-    let of = Tensor::from_slice(&[], &[value]).ok()?;
-    let value = fusion_operators::reference::evaluate(&elementwise::CAST, &attrs, &[of]).ok()?;
-    let value = x.constant(value.first()?);
+    let value = x.constant(&saturated(data.dtype, value)?);
     Some(x.node("Where", &[&inside, &operands[0], &value], &[]))
 }

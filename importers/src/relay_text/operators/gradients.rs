@@ -8,6 +8,7 @@
 //! What goes back to a place of a window is a tap: one tensor for each place of the kernel. `relay.col2im` adds the taps into the image.
 
 use super::contraction::{padding, per_axis};
+use super::pooling::AVG;
 use super::shape::fixed;
 use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
@@ -17,16 +18,6 @@ use fusion_operators::Attrs;
 use fusion_operators::ops::{columns, convolution, elementwise as ew, shape};
 use fusion_operators::rounding::greatest;
 
-const POOL: &[&str] = &[
-    "pool_size",
-    "strides",
-    "dilation",
-    "padding",
-    "layout",
-    "out_layout",
-    "ceil_mode",
-    "count_include_pad",
-];
 const WEIGHT: &[&str] = &[
     "strides",
     "padding",
@@ -40,8 +31,8 @@ const WEIGHT: &[&str] = &[
 ];
 
 pub const BUILT: &[Built] = &[
-    built("nn.max_pool2d_grad", 2, POOL, max_pool),
-    built("nn.avg_pool2d_grad", 2, POOL, avg_pool),
+    built("nn.max_pool2d_grad", 2, AVG, max_pool),
+    built("nn.avg_pool2d_grad", 2, AVG, avg_pool),
     Built {
         name: "nn.conv2d_backward_weight",
         operands: (2, 2),
