@@ -70,11 +70,7 @@ impl Plan {
         let own = self.state.group(class);
         let height = space.classes[class].height;
         for &read in facts.inputs.iter().chain([&class]) {
-            let mut users: Vec<ClassId> = self.state.users(space, read).collect();
-            if users.len() > MOST_READERS {
-                users.sort_by_key(|&user| (space.classes[user].height.abs_diff(height), user));
-                users.truncate(MOST_READERS);
-            }
+            let users = self.state.users_near(space, read, height, MOST_READERS);
             let touches = |&kernel: &ClassId| self.facts(kernel).touches.binary_search(&read).is_ok();
             others.extend(self.kernels_with_any(space, users).into_iter().filter(touches));
         }

@@ -57,7 +57,7 @@ pub struct Class {
     pub kind: FusionKind,
     /// What it may be computed by.
     pub candidates: Vec<Candidate>,
-    /// The classes with a candidate that reads this one.
+    /// The classes with a candidate that reads this one, by height.
     pub parents: Vec<ClassId>,
     /// The place in the block from which on it can be computed.
     pub place: u32,
@@ -120,6 +120,11 @@ impl Space {
         let operands: Vec<Vec<ClassId>> = space.classes.iter().map(operands).collect();
         for (class, height) in space.classes.iter_mut().zip(heights::of(&operands)) {
             class.height = height;
+        }
+        for class in 0..space.classes.len() {
+            let mut parents = std::mem::take(&mut space.classes[class].parents);
+            parents.sort_unstable_by_key(|&parent| (space.classes[parent].height, parent));
+            space.classes[class].parents = parents;
         }
         space
     }

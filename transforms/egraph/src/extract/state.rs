@@ -164,7 +164,35 @@ impl State {
     /// The live classes whose candidate reads a class.
     pub fn users<'s>(&'s self, space: &'s Space, class: ClassId) -> impl Iterator<Item = ClassId> + 's {
         let parents = space.classes[class].parents.iter().copied();
-        parents.filter(move |&p| self.is_live(p) && self.candidate(space, p).operands.contains(&class))
+        parents.filter(move |&parent| self.uses(space, parent, class))
+    }
+
+    /// Those of the users that stand nearest to a height, at most so many.
+    pub fn users_near(&self, space: &Space, class: ClassId, height: u32, most: usize) -> Vec<ClassId> {
+        let distance = |user: ClassId| space.classes[user].height.abs_diff(height);
+        let parents = &space.classes[class].parents;
+        let (below, above) = parents.split_at(parents.partition_point(|&p| space.classes[p].height < height));
+        let (mut below, mut above) = (below.iter().rev().peekable(), above.iter().peekable());
+        let mut users: Vec<ClassId> = Vec::new();
+        loop {
+            let is_below = match (below.peek(), above.peek()) {
+                (Some(&&below), Some(&&above)) => distance(below) < distance(above),
+                (below, _) => below.is_some(),
+            };
+            let Some(&parent) = (if is_below { below.next() } else { above.next() }) else { break };
+            // Of those at one distance the first are taken, whichever side they are on.
+            if users.len() >= most && users.last().is_some_and(|&last| distance(last) < distance(parent)) {
+                break;
+            }
+            users.extend(Some(parent).filter(|&parent| self.uses(space, parent, class)));
+        }
+        users.sort_unstable_by_key(|&user| (distance(user), user));
+        users.truncate(most);
+        users
+    }
+
+    fn uses(&self, space: &Space, user: ClassId, class: ClassId) -> bool {
+        self.is_live(user) && self.candidate(space, user).operands.contains(&class)
     }
 
     /// Computes a class by another candidate. Fails, and leaves the state in no order, when a class would need itself.
