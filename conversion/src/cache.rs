@@ -125,6 +125,23 @@ impl Cache {
     }
 }
 
+/// The file that this compiler was loaded from: a program, or a library of another one, such as Python's.
+pub fn compiler() -> Option<PathBuf> {
+    mapped_at(compiler as fn() -> Option<PathBuf> as usize).or_else(|| std::env::current_exe().ok())
+}
+
+/// The file that is mapped at an address, where the system tells.
+fn mapped_at(address: usize) -> Option<PathBuf> {
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let holds = |line: &str| {
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        Some((number(start)?..number(end)?).contains(&address))
+    };
+    let line = maps.lines().find(|line| holds(line) == Some(true))?;
+    Some(PathBuf::from(&line[line.find('/')?..]))
+}
+
 fn is_entry(name: &OsStr) -> bool {
     name.to_str().is_some_and(|n| n.len() == 2 * blake3::OUT_LEN && n.bytes().all(|b| b.is_ascii_hexdigit()))
 }
@@ -136,6 +153,12 @@ mod tests {
     /// Keys of the same folder.
     fn key(i: u8) -> Key {
         Key::from_bytes([0xa0 + i; blake3::OUT_LEN])
+    }
+
+    #[test]
+    fn the_compiler_is_the_file_that_its_code_is_in() {
+        let own = std::env::current_exe().unwrap().canonicalize().unwrap();
+        assert_eq!(mapped_at(compiler as fn() -> Option<PathBuf> as usize), Some(own));
     }
 
     #[test]

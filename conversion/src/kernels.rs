@@ -4,7 +4,7 @@
 //! back in the order of the kernels, and of several failures the one of the first kernel taken is told: nothing depends on
 //! which thread did what.
 
-use crate::cache::{Cache, Key};
+use crate::cache::{Cache, Key, compiler};
 use crate::error::CompileError;
 use crate::pipelines::{LLVM, LOOP};
 use crate::runner::Runner;
@@ -159,7 +159,7 @@ impl Workshop<'_> {
 
     /// A hash of what code follows from besides the kernel; none where it is not known which compiler this is.
     fn fingerprint(&self, pipelines: &[(&'static str, String)]) -> Option<Key> {
-        let program = std::env::current_exe().ok()?.metadata().ok()?;
+        let program = compiler()?.metadata().ok()?;
         let built = program.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
         let target = self.target.resolved();
         let mut parts = vec![
