@@ -11,6 +11,7 @@ use crate::error::Error;
 use fusion_operators::tensor::bytes_of;
 use fusion_operators::{DType, Tensor, TensorView};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 
 /// `DLDevice`.
@@ -166,6 +167,41 @@ impl DlTensor {
             },
         };
         Ok(TensorView::new(self.dtype, &self.shape, bytes)?)
+    }
+}
+
+impl DlTensor {
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The addresses of its bytes.
+    pub fn addresses(&self) -> Range<usize> {
+        // SAFETY: the managed tensor is ours.
+        let tensor = unsafe { &self.managed.as_ref().dl_tensor };
+        let start = (tensor.data as usize).wrapping_add(tensor.byte_offset as usize);
+        start..start.wrapping_add(self.bytes)
+    }
+
+    /// Its bytes, for a run to write.
+    ///
+    /// # Safety
+    /// The memory may be written, and nobody else reads or writes it while the result is used.
+    pub unsafe fn bytes_mut(&mut self) -> &mut [u8] {
+        match self.bytes {
+            0 => &mut [],
+            // SAFETY: it was checked to be dense and in host memory; the caller says that it may be written.
+            len => unsafe {
+                let tensor = &self.managed.as_ref().dl_tensor;
+                std::slice::from_raw_parts_mut(tensor.data.cast::<u8>().add(tensor.byte_offset as usize), len)
+            },
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub use error::{DriverError, Error};
 pub use fusion_dialects::module::Level;
 pub use fusion_operators::tensor::Element;
 pub use fusion_operators::{AsTensor, DType, Tensor, TensorView, ValueTree};
-pub use fusion_runtime::{ArgumentDescription, Session};
+pub use fusion_runtime::{ArgumentDescription, Session, TensorViewMut};
 pub use module::Module;
 pub use passes::register_passes;
 pub use source::{Format, Source};

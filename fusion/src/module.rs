@@ -5,7 +5,7 @@ use crate::load::Runnable;
 use fusion_operators::{AsTensor, Tensor, ValueTree};
 use fusion_runtime::header::header;
 use fusion_runtime::output::{self, OutputFile};
-use fusion_runtime::{ArgumentDescription, ModelDescription, Session};
+use fusion_runtime::{ArgumentDescription, ModelDescription, Session, TensorViewMut};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -92,6 +92,26 @@ impl Module {
     /// Runs it once on [`Tensor`]s or [`TensorView`](crate::TensorView)s, in the order of [`inputs`](Module::inputs).
     pub fn run<T: AsTensor>(&self, inputs: &[T]) -> Result<Vec<Tensor>, Error> {
         Ok(self.model().run(inputs)?)
+    }
+
+    /// Runs it once, and has it write its outputs into memory of the caller's, in the order of [`outputs`](Module::outputs).
+    ///
+    /// ```
+    /// use fusion::{Compiler, DType, Source, Tensor, TensorViewMut};
+    ///
+    /// let module = Compiler::new().opt_level(0).compile(Source::mlir(
+    ///     "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    ///       %y = relay.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+    ///       return %y : tensor<2xf32>
+    ///     }",
+    /// ))?;
+    /// let (x, mut y) = (Tensor::from_slice(&[2], &[0.0f32, 0.0])?, Tensor::zeros(DType::F32, &[2])?);
+    /// module.run_into(&[x], &mut [TensorViewMut::new(DType::F32, &[2], y.bytes_mut())?])?;
+    /// assert_eq!(y.to_f64s(), [1.0, 1.0]);
+    /// # Ok::<(), fusion::Error>(())
+    /// ```
+    pub fn run_into<T: AsTensor>(&self, inputs: &[T], outputs: &mut [TensorViewMut]) -> Result<(), Error> {
+        Ok(self.model().run_into(inputs, outputs)?)
     }
 
     /// What many runs need, allocated once: a run of it allocates nothing.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fusion
-from .tensors import array, given, numpy_dtype
+from .tensors import array, copied, given, numpy_dtype, writable
 
 
 class Port(NamedTuple):
@@ -133,33 +133,54 @@ class Module:
         said = facts if own is None and facts else None
         self.inputs = ports(said["inputs"] if said else compiled.inputs())
         self.outputs = ports(said["outputs"] if said else own or [])
+        self._dtypes = [port.dtype for port in self.inputs]
+        self._names: list[str] | None = None
+        # Types of results that are known, so that a run writes them where they stay.
+        self._results = None if own is None else [(port.shape, port.dtype) for port in ports(own)]
 
     @property
     def target(self) -> str:
         """The target that it was compiled for."""
         return self._compiled.target()
 
-    def __call__(self, *inputs: Any) -> Any:
-        """Runs the model on tensors in the order of its inputs; the result, or a tuple of several."""
-        results = self._run(inputs)
-        return results[0][1] if len(results) == 1 else tuple(result for _, result in results)
+    def __call__(self, *inputs: Any, out: Any = None) -> Any:
+        """Runs the model on tensors in the order of its inputs; the result, or a tuple of several.
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Runs the model on named tensors, and gives its results by name."""
+        out: what the result is written into: an array or a tensor of torch of its type, or a tuple of them.
+        """
+        results = self._run(inputs, out if out is None or type(out) in (tuple, list) else (out,))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def run(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Runs the model on named tensors, and gives its results by name. What `outputs` names is written there: all of them, or none."""
         names = [port.name for port in self.inputs]
-        unknown = [name for name in inputs if name not in names]
-        if unknown:
-            raise ValueError(f"the model has no input {unknown[0]!r}; its inputs are {', '.join(names) or 'none'}")
-        missing = [name for name in names if name not in inputs]
-        if missing:
-            raise ValueError(f"the model needs input {missing[0]!r}; its inputs are {', '.join(names)}")
-        return dict(self._run([inputs[name] for name in names]))
+        wanted = self._by_name(inputs, names, "input")
+        out = None if outputs is None else self._by_name(outputs, [port.name for port in self.outputs], "output")
+        results = self._run(wanted, out)
+        return dict(zip(self._names or [port.name for port in self.outputs], results))
 
-    def _run(self, inputs: Sequence[Any]) -> list[tuple[str, np.ndarray]]:
-        dtypes = [port.dtype for port in self.inputs] + [None] * len(inputs)
-        results = self._compiled.run([given(value, dtype) for value, dtype in zip(inputs, dtypes)])
-        names = [port.name for port in self.outputs] or [name for name, *_ in results]
-        return [(name, array(dtype, shape, data)) for name, (_, dtype, shape, data) in zip(names, results)]
+    @staticmethod
+    def _by_name(values: Mapping[str, Any], names: list[str], what: str) -> list[Any]:
+        unknown = [name for name in values if name not in names]
+        if unknown:
+            raise ValueError(f"the model has no {what} {unknown[0]!r}; its {what}s are {', '.join(names) or 'none'}")
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise ValueError(f"the model needs {what} {missing[0]!r}; its {what}s are {', '.join(names)}")
+        return [values[name] for name in names]
+
+    def _run(self, inputs: Sequence[Any], out: Sequence[Any] | None) -> Sequence[Any]:
+        # Of a wrong number of inputs the compiled model tells.
+        is_right = len(inputs) == len(self._dtypes)
+        values = list(map(given, inputs, self._dtypes) if is_right else map(given, inputs))
+        if self._results is None:
+            results = self._compiled.run(values)
+            self._names = [name for name, *_ in results] if not self.outputs else None
+            arrays = [array(dtype, shape, data) for _, dtype, shape, data in results]
+            return arrays if out is None else copied(arrays, out)
+        results = [np.empty(shape, dtype) for shape, dtype in self._results] if out is None else out
+        self._compiled.run_into(values, list(map(writable, results)))
+        return results
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the library, and its C header beside it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ DTYPES = {
 }
 # Types that NumPy has not by itself; ml_dtypes gives them.
 EXTENDED = {"bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
+# Types that NumPy gives to others as they are.
+SHARED = frozenset(map(np.dtype, "f8 f4 f2 i8 i4 i2 i1 u8 u4 u2 u1".split()))
 
 
 def numpy_dtype(name: str) -> np.dtype:
@@ -30,6 +33,8 @@ def numpy_dtype(name: str) -> np.dtype:
 def given(value: Any, dtype: np.dtype | None = None) -> Any:
     """What a compiled model takes: an object with `__dlpack__` whose elements lie together, else an element type, shape and bytes, or a shape and
     strings. Numbers and lists become an array of the element type that is expected."""
+    if type(value) is np.ndarray and value.dtype is dtype and dtype in SHARED and value.flags.carray:
+        return value
     if not hasattr(value, "__dlpack__"):
         value = np.asarray(value, None if hasattr(value, "dtype") else dtype)
     if not isinstance(value, np.ndarray):
@@ -44,6 +49,32 @@ def given(value: Any, dtype: np.dtype | None = None) -> Any:
     if not value.flags.c_contiguous or not value.flags.writeable:
         value = np.array(value, order="C")
     return value
+
+
+def writable(result: Any) -> Any:
+    """What a run writes a result into: an object with `__dlpack__`, which for element types that DLPack has none of is one of bytes."""
+    if type(result) is np.ndarray and result.dtype in SHARED and result.flags.carray:
+        return result
+    if isinstance(result, np.ndarray):
+        if not result.flags.carray:
+            raise ValueError("a result is written into a row-major array that may be written; give one, or a copy")
+        return result if result.dtype.name not in EXTENDED else result.reshape(-1).view(np.uint8)
+    if hasattr(result, "data_ptr"):
+        return result.detach()
+    raise TypeError(f"a result is written into an array or a tensor of torch, and a {type(result).__name__} is none")
+
+
+def copied(results: list[np.ndarray], out: Sequence[Any]) -> Sequence[Any]:
+    """Copies results whose shapes are known after a run only."""
+    if len(results) != len(out):
+        raise ValueError(f"the model gives {len(results)} outputs, but memory for {len(out)} was given")
+    for result, to in zip(results, out):
+        into = to.detach().numpy() if hasattr(to, "data_ptr") else to
+        if not isinstance(into, np.ndarray) or into.shape != result.shape or into.dtype != result.dtype:
+            found = f"an array of {into.dtype.name}{list(into.shape)}" if isinstance(into, np.ndarray) else f"a {type(to).__name__}"
+            raise ValueError(f"the result is an array of {result.dtype.name}{list(result.shape)}, and {found} was given to write it into")
+        np.copyto(into, result)
+    return out
 
 
 def text(element: Any) -> str:

@@ -4,6 +4,7 @@ use crate::capsule::{self, Given};
 use crate::port::{Port, of_argument, of_value};
 use crate::raised;
 use fusion::{DType, Tensor, ValueTree, programs};
+use fusion_runtime::RunError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList};
 use std::path::PathBuf;
@@ -88,5 +89,28 @@ impl Module {
             Ok((name, dtype, shape, elements))
         };
         results.into_iter().map(result).collect()
+    }
+
+    /// Runs it on the same, and has it write its outputs into the memory of objects with `__dlpack__`; not for programs, whose outputs have no shapes
+    /// beforehand.
+    fn run_into(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<Bound<'_, PyAny>>,
+        outputs: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let given = inputs.iter().map(capsule::given).collect::<PyResult<Vec<Given>>>()?;
+        let mut written = capsule::written(&outputs, &given)?;
+        let run = || {
+            let inputs: Vec<_> = given.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
+            let described = self.inner.outputs();
+            if written.len() != described.len() {
+                let (expected, found) = (described.len(), written.len());
+                return Err(fusion::Error::from(RunError::Outputs { expected, found }));
+            }
+            let outputs = written.iter_mut().zip(described).map(|(memory, output)| memory.view(output));
+            self.inner.run_into(&inputs, &mut outputs.collect::<std::result::Result<Vec<_>, _>>()?)
+        };
+        py.detach(run).map_err(raised)
     }
 }

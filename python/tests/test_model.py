@@ -35,6 +35,37 @@ def test_results_are_arrays_that_may_be_written(model):
     np.testing.assert_array_equal(list(model.run({"y": Y, "x": X}).values())[0], WANTED)
 
 
+def test_results_are_written_where_they_are_wanted(model):
+    out = np.zeros((2, 3), np.float32)
+    assert model(X, Y, out=out) is out
+    np.testing.assert_array_equal(out, WANTED)
+    out[:] = 0
+    name = model.outputs[0].name
+    assert model.run({"x": X, "y": Y}, {name: out})[name] is out
+    np.testing.assert_array_equal(out, WANTED)
+
+
+def test_memory_that_does_not_fit_a_result_is_refused(model):
+    with pytest.raises(fusion.FusionError, match="a tensor<2x3xf32>, but memory for a tensor<3x2xf32> was given"):
+        model(X, Y, out=np.zeros((3, 2), np.float32))
+    with pytest.raises(fusion.FusionError, match="memory for a tensor<2x3xf64> was given"):
+        model(X, Y, out=np.zeros((2, 3)))
+    with pytest.raises(fusion.FusionError, match="memory for a tensor<24xui8> was given"):
+        model(X, Y, out=np.zeros((2, 3, 4), np.uint8).reshape(-1)[:24].reshape(24))
+    with pytest.raises(fusion.FusionError, match="gives 1 outputs, but memory for 2 was given"):
+        model(X, Y, out=(np.zeros((2, 3), np.float32), np.zeros(1, np.float32)))
+    with pytest.raises(ValueError, match="row-major array that may be written"):
+        model(X, Y, out=np.zeros((3, 2), np.float32).T)
+    with pytest.raises(TypeError, match="a list is none"):
+        model(X, Y, out=([1.0],))
+    x = X.copy()
+    with pytest.raises(ValueError, match="shares memory with an input"):
+        model(x, Y, out=x)
+    with pytest.raises(ValueError, match="has no output 'z'"):
+        model.run({"x": X, "y": Y}, {"z": x})
+    np.testing.assert_array_equal(x, X)
+
+
 def test_arrays_of_any_layout_are_taken(model):
     turned = np.asfortranarray(X)
     held = X.copy()
@@ -110,6 +141,9 @@ def test_half_types_of_other_libraries():
     result = model(x, y)
     assert result.dtype == ml_dtypes.bfloat16
     np.testing.assert_array_equal(result.astype(np.float32), WANTED)
+    out = np.zeros_like(result)
+    assert model(x, y, out=out) is out
+    np.testing.assert_array_equal(out, result)
 
 
 def test_one_library_serves_all_shapes():
@@ -121,6 +155,11 @@ def test_one_library_serves_all_shapes():
     for n in (1, 5, 40):
         x = np.linspace(-2, 2, 3 * n, dtype=np.float32).reshape(n, 3)
         np.testing.assert_allclose(model(x), np.tanh(x), rtol=1e-5)
+        out = np.empty_like(x)
+        assert model(x, out=out) is out
+        np.testing.assert_allclose(out, np.tanh(x), rtol=1e-5)
+    with pytest.raises(ValueError, match=r"an array of float32\[1, 3\] was given"):
+        model(np.zeros((2, 3), np.float32), out=np.zeros((1, 3), np.float32))
 
 
 def test_passes_run_from_python():

@@ -31,5 +31,5 @@ pub use description::{
     ArgumentDescription, DataDescription, KernelDescription, ModelDescription, ProgramDescription,
 };
 pub use gpu::Device;
-pub use module::{LoadError, Module, RunError, Session};
+pub use module::{LoadError, Module, RunError, Session, TensorViewMut};
 pub use program::NativeProgram;

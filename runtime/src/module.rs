@@ -4,19 +4,23 @@
 //! of the caller is checked before.
 #![allow(unsafe_code)]
 
+mod outputs;
 mod session;
 
+pub use outputs::TensorViewMut;
 pub use session::Session;
 
 use crate::description::ModelDescription;
 use crate::object_file::ABI_VERSION;
 use crate::profile::Profiler;
+use fusion_operators::aligned::AlignedBuffer;
 use fusion_operators::{AsTensor, Tensor, TensorError, TensorType};
 use indexmap::IndexMap;
 use libloading::Library;
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// `fusion_run` of `docs/reference/abi.md`.
 pub type RunFunction = unsafe extern "C" fn(*const *const c_void, *const *mut c_void, *mut c_void) -> i32;
@@ -42,6 +46,8 @@ pub struct Module {
     last_error: Option<LastError>,
     /// Of libraries for a device.
     profiler: Option<Profiler>,
+    /// Workspaces of runs that are over, for those to come: to come by memory may take longer than a run.
+    workspaces: Mutex<Vec<AlignedBuffer>>,
     /// What keeps the code of `entry` in memory.
     _code: Box<dyn Any + Send + Sync>,
 }
@@ -144,6 +150,32 @@ pub enum RunError {
         /// What was given.
         found: Box<Tensor>,
     },
+    /// Too few or too many outputs to write.
+    #[error("the model gives {expected} outputs, but memory for {found} was given")]
+    Outputs {
+        /// How many it gives.
+        expected: usize,
+        /// Of how many there is memory.
+        found: usize,
+    },
+    /// Memory for an output of another type.
+    #[error("output {name:?} of the model is a {expected}, but memory for a {found} was given")]
+    Output {
+        /// The output.
+        name: String,
+        /// Its type.
+        expected: TensorType,
+        /// The type of what was given.
+        found: TensorType,
+    },
+    /// Memory for an output that is not aligned to its element.
+    #[error("the memory for output {name:?} is not aligned to its elements of {bytes} bytes")]
+    Unaligned {
+        /// The output.
+        name: String,
+        /// Bytes of an element.
+        bytes: usize,
+    },
     /// There is not enough memory.
     #[error("there is no memory for the {bytes} bytes of the model's {what}")]
     Memory {
@@ -221,7 +253,8 @@ impl Module {
         };
         let profiler = description.device.and_then(|_| Profiler::of(&library));
         let _code = Box::new(library);
-        Ok(Module { description, entry, set_threads, set_device, last_error, profiler, _code })
+        let workspaces = Mutex::default();
+        Ok(Module { description, entry, set_threads, set_device, last_error, profiler, workspaces, _code })
     }
 
     /// A model whose code is already in memory, such as a just-in-time compiler's.
@@ -235,7 +268,8 @@ impl Module {
         code: Box<dyn Any + Send + Sync>,
     ) -> Module {
         let (set_threads, set_device, last_error, profiler) = (None, None, None, None);
-        Module { description, entry, set_threads, set_device, last_error, profiler, _code: code }
+        let workspaces = Mutex::default();
+        Module { description, entry, set_threads, set_device, last_error, profiler, workspaces, _code: code }
     }
 
     /// What the model takes and gives.
@@ -262,9 +296,22 @@ impl Module {
 
     /// Runs the model once. To run it often, make a [`Session`].
     pub fn run<T: AsTensor>(&self, inputs: &[T]) -> Result<Vec<Tensor>, RunError> {
-        let mut session = self.session()?;
-        session.run(inputs)?;
-        session.outputs()
+        let outputs = self.description.outputs.iter();
+        let mut outputs: Vec<Tensor> =
+            outputs.map(|output| Tensor::zeros(output.dtype, &output.shape)).collect::<Result<_, _>>()?;
+        let views = outputs
+            .iter_mut()
+            .zip(&self.description.outputs)
+            .map(|(tensor, output)| TensorViewMut::new(output.dtype, &output.shape, tensor.bytes_mut()));
+        let mut views = views.collect::<Result<Vec<_>, _>>()?;
+        self.run_into(inputs, &mut views)?;
+        Ok(outputs)
+    }
+
+    /// Runs the model once, and has it write its outputs into the caller's memory. Where runs of as many threads were made before, nothing is
+    /// allocated but some words for each input and output.
+    pub fn run_into<T: AsTensor>(&self, inputs: &[T], outputs: &mut [TensorViewMut]) -> Result<(), RunError> {
+        Session::without_outputs(self)?.run_into(inputs, outputs)
     }
 
     /// Allocates what runs need.
@@ -387,6 +434,21 @@ mod tests {
         // SAFETY: `double` does what the description says and is always callable.
         let module = unsafe { Module::from_function(description, double, Box::new(())) };
         let x = Tensor::from_slice(&[3], &[1.0f32, 2.0, 3.0]).unwrap();
-        assert_eq!(module.run(&[x]).unwrap()[0].to_f64s(), [2.0, 4.0, 6.0]);
+        assert_eq!(module.run(&[&x]).unwrap()[0].to_f64s(), [2.0, 4.0, 6.0]);
+
+        let mut memory = Tensor::zeros(DType::F32, &[3]).unwrap();
+        let mut into = |dtype, shape: &[usize]| {
+            let view = TensorViewMut::new(dtype, shape, memory.bytes_mut()).unwrap();
+            module.run_into(&[&x], &mut [view]).map_err(|error| error.to_string())
+        };
+        let wrong = "output \"y\" of the model is a tensor<3xf32>, but memory for a tensor<3xi32> was given";
+        assert_eq!(into(DType::I32, &[3]).unwrap_err(), wrong);
+        assert!(into(DType::F32, &[1, 3]).is_err());
+        into(DType::F32, &[3]).unwrap();
+        assert_eq!(memory.to_f64s(), [2.0, 4.0, 6.0]);
+        let none = module.run_into(&[&x], &mut []).unwrap_err();
+        assert_eq!(none.to_string(), "the model gives 1 outputs, but memory for 0 was given");
+        // One workspace served all of these runs.
+        assert_eq!(module.workspaces.lock().unwrap().len(), 1);
     }
 }

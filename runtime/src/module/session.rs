@@ -1,11 +1,12 @@
 //! Runs of a model in memory that is allocated once.
 
-use super::{Module, RunError};
+use super::{Module, RunError, TensorViewMut};
 use crate::description::ArgumentDescription;
 use crate::profile::RunProfile;
 use fusion_operators::aligned::AlignedBuffer;
 use fusion_operators::{AsTensor, Tensor};
 use std::ffi::{CStr, c_void};
+use std::sync::PoisonError;
 
 /// What runs of a model need, allocated once: the workspace and the outputs.
 pub struct Session<'a> {
@@ -25,16 +26,26 @@ unsafe impl Send for Session<'_> {}
 
 impl<'a> Session<'a> {
     pub(super) fn new(module: &'a Module) -> Result<Self, RunError> {
-        let description = &module.description;
-        let workspace = allocate(description.workspace_bytes, || "workspace".to_owned())?;
-        let mut outputs = vec![];
-        for output in &description.outputs {
-            outputs.push(allocate(output.bytes()? as u64, || format!("output {:?}", output.name))?);
+        let mut session = Session::without_outputs(module)?;
+        for output in &module.description.outputs {
+            let bytes = output.bytes()? as u64;
+            session.outputs.push(allocate(bytes, || format!("output {:?}", output.name))?);
         }
-        let output_pointers = Vec::with_capacity(outputs.len());
+        Ok(session)
+    }
+
+    /// For runs that write into memory of the caller's.
+    pub(super) fn without_outputs(module: &'a Module) -> Result<Self, RunError> {
+        let description = &module.description;
+        let idle = module.workspaces.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let workspace = match idle {
+            Some(workspace) => workspace,
+            None => allocate(description.workspace_bytes, || "workspace".to_owned())?,
+        };
+        let output_pointers = Vec::with_capacity(description.outputs.len());
         let copies = description.inputs.iter().map(|_| None).collect();
         let input_pointers = Vec::with_capacity(description.inputs.len());
-        Ok(Session { module, workspace, outputs, copies, input_pointers, output_pointers })
+        Ok(Session { module, workspace, outputs: vec![], copies, input_pointers, output_pointers })
     }
 
     /// The model it runs.
@@ -53,6 +64,25 @@ impl<'a> Session<'a> {
 
     /// Runs the model once, without allocating. The outputs stay here until the next run.
     pub fn run<T: AsTensor>(&mut self, inputs: &[T]) -> Result<(), RunError> {
+        self.output_pointers.clear();
+        self.output_pointers.extend(self.outputs.iter_mut().map(|o| o.bytes_mut().as_mut_ptr().cast()));
+        self.call(inputs)
+    }
+
+    /// Runs the model once, without allocating, and has it write its outputs into the caller's memory.
+    pub fn run_into<T: AsTensor>(
+        &mut self,
+        inputs: &[T],
+        outputs: &mut [TensorViewMut],
+    ) -> Result<(), RunError> {
+        self.module.check_outputs(outputs)?;
+        self.output_pointers.clear();
+        self.output_pointers.extend(outputs.iter_mut().map(|o| o.bytes_mut().as_mut_ptr().cast()));
+        self.call(inputs)
+    }
+
+    /// Runs the model; the pointers of outputs are there.
+    fn call<T: AsTensor>(&mut self, inputs: &[T]) -> Result<(), RunError> {
         self.module.check(inputs)?;
         self.input_pointers.clear();
         for (i, input) in inputs.iter().enumerate() {
@@ -67,13 +97,10 @@ impl<'a> Session<'a> {
             }
             self.input_pointers.push(pointer.cast());
         }
-        self.output_pointers.clear();
-        self.output_pointers
-            .extend(self.outputs.iter_mut().map(|o| o.bytes_mut().as_mut_ptr().cast::<c_void>()));
         // SAFETY: the inputs were checked to be as many, and of the types, as the description says,
-        // and their pointers are aligned to their elements; the outputs and the workspace are
-        // buffers of the described sizes, aligned to 64 bytes, that nothing else uses while `self`
-        // is borrowed; `module` keeps the code in memory.
+        // and their pointers are aligned to their elements; so are the outputs, which are borrowed,
+        // as the session's own buffers are; the workspace is of the described size, aligned to 64
+        // bytes, and nothing else uses it while `self` is borrowed; `module` keeps the code in memory.
         let code = unsafe {
             (self.module.entry)(
                 self.input_pointers.as_ptr(),
@@ -105,6 +132,13 @@ impl<'a> Session<'a> {
             Ok(Tensor::from_bytes(output.dtype, &output.shape, bytes.bytes())?)
         };
         described.iter().zip(&self.outputs).map(tensor).collect()
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        let workspace = std::mem::take(&mut self.workspace);
+        self.module.workspaces.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
     }
 }
 
