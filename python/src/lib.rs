@@ -8,6 +8,7 @@
 //! is released while models are compiled and run.
 
 mod capsule;
+mod command_line;
 mod compile;
 mod module;
 mod port;
@@ -34,6 +35,7 @@ fn _fusion(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FusionError", module.py().get_type::<FusionError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<module::Module>()?;
+    module.add_function(wrap_pyfunction!(command_line::command_line, module)?)?;
     module.add_function(wrap_pyfunction!(compile::compile, module)?)?;
     module.add_function(wrap_pyfunction!(compile::opt, module)?)?;
     module.add_function(wrap_pyfunction!(rules::add_rule, module)?)?;

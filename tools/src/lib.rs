@@ -12,6 +12,7 @@ pub mod opt;
 mod ports;
 pub mod print;
 pub mod profile;
+pub mod program;
 pub mod report;
 pub mod targets;
 pub mod translate;

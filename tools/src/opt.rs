@@ -22,7 +22,11 @@ Validation (fusion):
 
 /// Runs the program; gives the exit status.
 pub fn main() -> i32 {
-    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    main_with(std::env::args_os().collect())
+}
+
+/// Runs the program over other arguments, of which the first names it; gives the exit status.
+pub fn main_with(mut arguments: Vec<OsString>) -> i32 {
     if arguments.iter().any(|a| a == "--help" || a == "-help") {
         let _ = print::line(HELP);
     }

@@ -46,7 +46,9 @@ pub use pass::{
 };
 pub use relay_types::*;
 pub use statistics::StatisticSpec;
-pub use tools::{lsp_server_main, opt_main, opt_main_with, reduce_main, register_upstream_passes};
+pub use tools::{
+    lsp_server_main, lsp_server_main_with, opt_main, opt_main_with, reduce_main, register_upstream_passes,
+};
 pub use trace::{Span, TraceEvent, record, records, span, span_of, take_recorded};
 pub use types::*;
 pub use value_map::{ValueMap, none_left};

@@ -20,7 +20,12 @@ pub fn opt_main_with(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 
 /// MLIR's language server.
 pub fn lsp_server_main() -> i32 {
-    call(ffi::fusionLspServerMain)
+    lsp_server_main_with(std::env::args_os())
+}
+
+/// The same over other arguments, the first of which names the program.
+pub fn lsp_server_main_with(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    call_with(ffi::fusionLspServerMain, arguments)
 }
 
 /// MLIR's test-case reducer.

@@ -9,7 +9,6 @@ use fusion_interpreter::random_graphs::{Graph, Step};
 use fusion_operators::DType;
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Compile random graphs, and compare what they give with the reference semantics of their operators.
 ///
@@ -67,7 +66,7 @@ enum Against {
 
 impl Fuzz {
     /// Carries out the command.
-    pub fn run(&self) -> Result<ExitCode, Failure> {
+    pub fn run(&self) -> Result<bool, Failure> {
         let dtype = match &self.dtype {
             Some(name) => Some(name.parse::<DType>().map_err(|_| Failure::NoType { name: name.clone() })?),
             None => None,
@@ -136,7 +135,7 @@ impl Fuzz {
             ))?,
             None => print::line(format_args!("{run} graphs, {wrong} wrong"))?,
         }
-        Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(wrong == 0)
     }
 }
 

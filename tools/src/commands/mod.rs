@@ -22,8 +22,9 @@ pub mod tune;
 
 use crate::environment;
 use crate::failure::Failure;
+use crate::print;
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 /// Compiles deep-learning models to native code, runs them and times them.
 ///
@@ -56,9 +57,28 @@ enum Command {
     Dev(dev::Dev),
 }
 
+/// The program `fusion` over arguments, of which the first names it; gives the exit status.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(told) => {
+            // That nobody reads help or the error is no failure.
+            let _ = told.print();
+            return told.exit_code() as u8;
+        }
+    };
+    match cli.run() {
+        Ok(passed) => u8::from(!passed),
+        Err(failure) => {
+            print::error(&failure);
+            1
+        }
+    }
+}
+
 impl Cli {
-    /// Carries out the command.
-    pub fn run(&self) -> Result<ExitCode, Failure> {
+    /// Carries out the command; false where what it tests fails.
+    fn run(&self) -> Result<bool, Failure> {
         environment::check()?;
         match &self.command {
             Command::Import(command) => command.run(),
@@ -74,6 +94,6 @@ impl Cli {
             Command::Targets(command) => command.run(),
             Command::Dev(command) => command.run(),
         }
-        .map(|()| ExitCode::SUCCESS)
+        .map(|()| true)
     }
 }

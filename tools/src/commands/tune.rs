@@ -2,7 +2,7 @@
 
 use super::options::Options;
 use crate::failure::Failure;
-use crate::print;
+use crate::{print, program};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use fusion::driver::{self, CompileOptions};
@@ -179,7 +179,7 @@ impl Tune {
 
     /// What measures on this machine, by processes of this program.
     fn local(&self, options: &CompileOptions) -> Result<Local, Failure> {
-        let program = std::env::current_exe().map_err(Failure::file("find", Path::new("this program")))?;
+        let program = program::path().map_err(Failure::file("find", Path::new("this program")))?;
         let jobs = match self.jobs {
             Some(jobs) => jobs as usize,
             None => std::thread::available_parallelism().map_or(1, Into::into),

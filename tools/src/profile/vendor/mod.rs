@@ -19,6 +19,7 @@ pub mod rocprofv3;
 use super::attribute::parts;
 use super::{Sample, Samples};
 use crate::failure::Failure;
+use crate::program;
 use error::ToolError;
 use fusion_runtime::Device;
 use indexmap::{IndexMap, IndexSet};
@@ -87,7 +88,7 @@ impl Tool {
             return Err(ToolError::NotInstalled { program: self.program, package: self.package }.into());
         };
         let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
-        let own = std::env::current_exe().map_err(Failure::file("find", Path::new("fusion")))?;
+        let own = program::path().map_err(Failure::file("find", Path::new("fusion")))?;
         let count = |n: usize| OsString::from(n.to_string());
         let mut command = Command::new(&program);
         command.args((self.options)(scratch.path(), counters)).arg(own).arg("bench").arg(library);
