@@ -48,7 +48,14 @@ pub(crate) fn attach(
             attach_choices(kernel, chosen);
         }
     }
-    refused_choices(root).map_err(failed)
+    let mut refused = refused_choices(root).map_err(failed)?;
+    if !choices.is_empty() && !hashes.values().any(|hash| choices.contains_key(hash)) {
+        refused.push(format!(
+            "the choices that were measured are for {} kernels, none of which this model has",
+            choices.len()
+        ));
+    }
+    Ok(refused)
 }
 
 /// What there is to choose for each kernel of a module of te that has a hash and a program, by name.

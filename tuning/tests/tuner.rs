@@ -1,7 +1,7 @@
 //! The search over kernels.
 
 use crate::common::{Known, kernel, options, seconds};
-use fusion_tuning::log::{Record, best, choices_for};
+use fusion_tuning::log::{Record, best, fit};
 use fusion_tuning::measure::{Replay, ReplayError};
 use fusion_tuning::search::Kind;
 use fusion_tuning::tuner::{Options, tune};
@@ -40,9 +40,8 @@ fn failures_are_noted_and_the_search_goes_on() {
     let records = tuned(&options(Kind::Random, 150), &[("a", 1)]);
     let failed = records.iter().filter(|r| r.error.as_deref() == Some("it crashed")).count();
     assert!(failed > 5 && records.iter().all(|r| r.error.is_some() == r.times_ps.is_empty()));
-    let chosen = choices_for(&records, "machine");
-    assert!(seconds(&chosen["hash of a"]) < 1.2e-6);
-    assert!(choices_for(&records, "another machine").is_empty());
+    let logs = [("log.jsonl".into(), records)];
+    assert!(seconds(&fit(&logs, "machine", None).choices["hash of a"]) < 1.2e-6);
 }
 
 #[test]

@@ -9,11 +9,17 @@
 
 mod append;
 mod best;
+mod fit;
 mod read;
+mod stats;
+mod write;
 
 pub use append::append;
-pub use best::{Chosen, best, choices_for};
-pub use read::{LogError, read};
+pub use best::{Chosen, best};
+pub use fit::{Fit, fit};
+pub use read::{LogError, read, read_all};
+pub use stats::{Stats, stats};
+pub use write::{line, write};
 
 use fusion_schedule::auto_schedule::Choice;
 use serde::{Deserialize, Serialize};

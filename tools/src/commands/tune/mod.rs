@@ -1,5 +1,7 @@
 //! `fusion tune`: finds schedules by measuring them.
 
+mod logs;
+
 use super::options::Options;
 use crate::failure::Failure;
 use crate::print;
@@ -7,14 +9,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use fusion::driver::{self, CompileOptions};
 use fusion_tuning::kernel::Kernel;
-use fusion_tuning::log::{self, Chosen, Record};
+use fusion_tuning::log::{self, Record};
 use fusion_tuning::measure::{Local, Replay, Running, worker};
 use fusion_tuning::tuner;
 use fusion_tuning::{cost_model, search, target_of};
 use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write, stderr, stdin, stdout};
+use logs::{Logs, Merge};
+use std::io::{IsTerminal, Write, stderr, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -80,28 +82,13 @@ pub struct Tune {
 enum Command {
     /// Print what logs found best for each kernel.
     Best(Logs),
+    /// Print what there is in logs of each kernel: measurements, those that failed and why, and by which versions.
+    Stats(Logs),
     /// Write the measurements of several logs into one.
     Merge(Merge),
     /// Answer requests of `fusion tune`.
     #[command(hide = true)]
     Worker,
-}
-
-#[derive(Debug, Args)]
-struct Logs {
-    /// The logs.
-    #[arg(required = true, value_name = "LOG.jsonl")]
-    logs: Vec<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-struct Merge {
-    #[command(flatten)]
-    logs: Logs,
-
-    /// The log to write.
-    #[arg(short, long, value_name = "LOG.jsonl")]
-    output: PathBuf,
 }
 
 fn named<T: Copy + Send + Sync + 'static>(
@@ -111,13 +98,6 @@ fn named<T: Copy + Send + Sync + 'static>(
     names.map(|name| all.iter().find(|(_, known)| *known == name).map_or(all[0].0, |(value, _)| *value))
 }
 
-impl Logs {
-    fn read(&self) -> Result<Vec<Record>, Failure> {
-        let all: Result<Vec<Vec<Record>>, _> = self.logs.iter().map(|path| log::read(path)).collect();
-        Ok(all?.concat())
-    }
-}
-
 impl Tune {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
@@ -125,14 +105,9 @@ impl Tune {
             (Some(Command::Worker), ..) => {
                 worker::serve(stdin().lock(), stdout().lock()).map_err(Failure::file("read", Path::new("-")))
             }
-            (Some(Command::Best(logs)), ..) => print::line(table(&log::best(&logs.read()?))),
-            (Some(Command::Merge(merge)), ..) => {
-                let records = merge.logs.read()?;
-                let mut file = BufWriter::new(
-                    File::create(&merge.output).map_err(Failure::file("write", &merge.output))?,
-                );
-                records.iter().try_for_each(|record| append(&mut file, &merge.output, record))
-            }
+            (Some(Command::Best(logs)), ..) => logs.best(),
+            (Some(Command::Stats(logs)), ..) => logs.stats(),
+            (Some(Command::Merge(merge)), ..) => merge.run(),
             (None, Some(model), Some(output)) => self.tune(model, output),
             // clap asks for both.
             (None, ..) => Ok(()),
@@ -156,7 +131,11 @@ impl Tune {
             search: self.search,
             model: self.cost_model,
             target: target_of(&options),
-            threads: self.threads,
+            threads: match self.threads {
+                0 => std::thread::available_parallelism()
+                    .map_or(1, |n| u16::try_from(n.get()).unwrap_or(u16::MAX)),
+                threads => threads,
+            },
         };
         let replayed = self.replay.as_ref().map(|path| log::read(path)).transpose()?;
         let mut file = log::append(output)?;
@@ -174,7 +153,7 @@ impl Tune {
             None => tuner::tune(&kernels, &search, &mut self.local(&options)?, &mut keep)?,
         }
         bar.finish_and_clear();
-        print::line(table(&log::best(&written)))
+        print::line(logs::best_of(&log::best(&written)))
     }
 
     /// What measures on this machine, by processes of this program.
@@ -210,8 +189,8 @@ fn kernels(model: &Path, options: &CompileOptions) -> Result<Vec<Kernel>, Failur
 }
 
 fn append(file: &mut impl Write, path: &Path, record: &Record) -> Result<(), Failure> {
-    let line = serde_json::to_string(record)?;
-    writeln!(file, "{line}").and_then(|()| file.flush()).map_err(Failure::file("write", path))
+    let line = log::line(record)?;
+    file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(Failure::file("write", path))
 }
 
 fn progress_bar(trials: usize) -> ProgressBar {
@@ -221,27 +200,4 @@ fn progress_bar(trials: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
     let bar = ProgressBar::new(trials as u64);
     style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
-}
-
-/// What was found, a line a kernel.
-fn table(all: &[Chosen]) -> String {
-    let mut lines = vec![format!(
-        "{:40} {:12} {:>7} {:>12} {:>12} {:>7}",
-        "kernel", "processor", "trials", "default us", "best us", "ratio"
-    )];
-    for chosen in all {
-        let us = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |s| format!("{:.3}", s * 1e6));
-        let best = chosen.choices.as_ref().map(|(_, seconds)| *seconds).or(chosen.default);
-        let ratio = chosen.default.zip(best).map_or("-".to_owned(), |(d, b)| format!("{:.2}", d / b));
-        lines.push(format!(
-            "{:40} {:12} {:>7} {:>12} {:>12} {:>7}",
-            chosen.name,
-            chosen.target,
-            chosen.trials,
-            us(chosen.default),
-            us(best),
-            ratio
-        ));
-    }
-    lines.join("\n")
 }
