@@ -50,6 +50,15 @@ pub struct Record {
     pub choices: Vec<Choice>,
     /// The estimate, in picoseconds.
     pub estimate_ps: u64,
+    /// What the roofline says that it takes at least, in picoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roof_ps: Option<u64>,
+    /// What the cost model predicted before, in picoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_ps: Option<u64>,
+    /// The features of its loops, in the order of their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<f32>,
     /// What a call took, in picoseconds, several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub times_ps: Vec<u64>,

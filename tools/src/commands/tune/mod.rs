@@ -1,10 +1,13 @@
 //! `fusion tune`: finds schedules by measuring them.
 
 mod logs;
+mod progress;
 
 use super::options::Options;
 use crate::failure::Failure;
 use crate::print;
+use crate::report::Report;
+use crate::report::machine::Machine;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use fusion::driver::{self, CompileOptions};
@@ -14,9 +17,9 @@ use fusion_tuning::measure::{Local, Replay, Running, worker};
 use fusion_tuning::tuner;
 use fusion_tuning::{cost_model, search, target_of};
 use indexmap::IndexMap;
-use indicatif::{ProgressBar, ProgressStyle};
 use logs::{Logs, Merge};
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use progress::Progress;
+use std::io::{Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -45,6 +48,19 @@ pub struct Tune {
     /// Begin no more measurements after this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = super::bench::budget)]
     time: Option<Duration>,
+
+    /// Leave a kernel once it reaches this share of its roof, such as 0.95. The roof is what its arithmetic or its bytes take at least, by the description
+    /// of the machine.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    until: Option<f64>,
+
+    /// Leave a kernel after so many batches of eight that found nothing faster, where the cost model expects nothing either; 0 to go on.
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    patience: usize,
+
+    /// Logs of other kernels and machines, or directories of logs, of which the cost model learns before it starts.
+    #[arg(long, value_name = "DIR|LOG", num_args = 1..)]
+    warm_start: Vec<PathBuf>,
 
     /// The seed of the search.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -120,7 +136,7 @@ impl Tune {
         if options.target.device().is_some() {
             return Err(Failure::TunesProcessors(options.target.name.clone()));
         }
-        let kernels = kernels(model, &options)?;
+        let kernels = kernels(model, &options, self.counted_threads())?;
         if kernels.is_empty() {
             return Err(Failure::NothingToTune(model.to_owned()));
         }
@@ -131,29 +147,40 @@ impl Tune {
             search: self.search,
             model: self.cost_model,
             target: target_of(&options),
-            threads: match self.threads {
-                0 => std::thread::available_parallelism()
-                    .map_or(1, |n| u16::try_from(n.get()).unwrap_or(u16::MAX)),
-                threads => threads,
+            threads: self.counted_threads(),
+            until: self.until,
+            patience: Some(self.patience).filter(|rounds| *rounds > 0),
+            past: match self.warm_start.is_empty() {
+                true => Vec::new().into(),
+                false => cost_model::from_logs(&self.warm_start)?.into(),
             },
         };
         let replayed = self.replay.as_ref().map(|path| log::read(path)).transpose()?;
         let mut file = log::append(output)?;
-        let bar = progress_bar(self.trials + kernels.len());
+        let mut progress = Progress::of(&kernels, self.trials, self.time);
         let mut written: Vec<Record> = Vec::new();
         let mut keep = |record: &Record| {
             append(&mut file, output, record)?;
             written.push(record.clone());
-            bar.inc(u64::from(!record.again));
-            bar.set_message(record.name.clone());
+            progress.tell(record);
             Ok::<(), Failure>(())
         };
         match replayed {
             Some(records) => tuner::tune(&kernels, &search, &mut Replay::of(records), &mut keep)?,
             None => tuner::tune(&kernels, &search, &mut self.local(&options)?, &mut keep)?,
         }
-        bar.finish_and_clear();
+        progress.end();
         print::line(logs::best_of(&log::best(&written)))
+    }
+
+    /// The threads that kernels run on.
+    fn counted_threads(&self) -> u16 {
+        match self.threads {
+            0 => {
+                std::thread::available_parallelism().map_or(1, |n| u16::try_from(n.get()).unwrap_or(u16::MAX))
+            }
+            threads => threads,
+        }
     }
 
     /// What measures on this machine, by processes of this program.
@@ -169,23 +196,34 @@ impl Tune {
     }
 }
 
-/// The kernels of a model that differ, with how often each is called.
-fn kernels(model: &Path, options: &CompileOptions) -> Result<Vec<Kernel>, Failure> {
-    let options = CompileOptions { spaces: true, choices: IndexMap::new(), ..options.clone() };
-    let compiled = driver::compile(model, &options).map_err(fusion::Error::from)?;
+/// The kernels of a model that differ, with how often each is called and the roof over it on these threads.
+fn kernels(model: &Path, options: &CompileOptions, threads: u16) -> Result<Vec<Kernel>, Failure> {
+    let options = CompileOptions { spaces: true, explain: true, choices: IndexMap::new(), ..options.clone() };
+    let mut compiled = driver::compile(model, &options).map_err(fusion::Error::from)?;
+    let report = Report::of(&mut compiled, &options);
+    let machine = Machine::of_threads(options.target.description(), threads);
     let mut kernels: IndexMap<String, Kernel> = IndexMap::new();
-    for (kernel, predicted) in compiled.description.kernels.iter().zip(&compiled.predicted) {
-        let Some(found) = compiled.tunable.get(&kernel.name) else { continue };
+    for (row, predicted) in report.kernels.iter().zip(&compiled.predicted) {
+        let Some(found) = compiled.tunable.get(&row.name) else { continue };
         let own = Kernel {
-            name: kernel.name.clone(),
+            name: row.name.clone(),
             hash: found.hash.clone(),
             program: found.program.clone(),
             space: found.space.clone(),
             calls: 0,
+            roof: machine.roof_of(row),
+            features: Some(found.features.clone()),
         };
         kernels.entry(found.hash.clone()).or_insert(own).calls += predicted.runs;
     }
     Ok(kernels.into_values().collect())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0);
+    number.ok_or_else(|| {
+        format!("a share of the roof is above 0 and at most 1, such as 0.95, and {text:?} is none")
+    })
 }
 
 fn append(file: &mut impl Write, path: &Path, record: &Record) -> Result<(), Failure> {
@@ -193,11 +231,17 @@ fn append(file: &mut impl Write, path: &Path, record: &Record) -> Result<(), Fai
     file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(Failure::file("write", path))
 }
 
-fn progress_bar(trials: usize) -> ProgressBar {
-    if !stderr().is_terminal() {
-        return ProgressBar::hidden();
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn shares_of_the_roof_are_parsed() {
+        assert_eq!(super::share("0.95"), Ok(0.95));
+        for bad in ["1.5", "0", "-1", "NaN", "much"] {
+            let said = super::share(bad).unwrap_err();
+            assert!(
+                said.starts_with("a share of the roof is above 0 and at most 1") && said.contains(bad),
+                "{said}"
+            );
+        }
     }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    let bar = ProgressBar::new(trials as u64);
-    style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
 }
