@@ -2,6 +2,8 @@
 
 use crate::common::{command, complaint, succeed};
 use std::fs;
+use std::process::Command;
+use std::time::Duration;
 
 const MODEL: &str = "func.func @main(%x: tensor<33x47xf32>, %w: tensor<47x50xf32>) -> tensor<33x50xf32> {
   %0 = relay.matmul %x, %w : (tensor<33x47xf32>, tensor<47x50xf32>) -> tensor<33x50xf32>
@@ -27,6 +29,16 @@ fn a_model_is_tuned_compiled_and_the_search_replayed() {
     }
     assert_eq!(fs::read(here.join("a.so")).unwrap(), fs::read(here.join("b.so")).unwrap());
     assert_eq!(said, succeed(here, &["tune", "best", "log.jsonl"]));
+    succeed(here, &["tune", "stats", "log.jsonl", "--html", "page.html"]);
+    let page = fs::read_to_string(here.join("page.html")).unwrap();
+    for part in ["fused_matmul_tanh_0", "predicted against measured", "of the roof", "the gain of all splits"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    // The log starts another search, which leaves a kernel at once that is as near to its roof as that.
+    let more = ["tune", "m.mlir", "-o", "more.jsonl", "--trials", "9", "--until", "0.0001", "--warm-start"];
+    succeed(here, &[&more[..], &["log.jsonl"]].concat());
+    assert_eq!(fs::read_to_string(here.join("more.jsonl")).unwrap().lines().count(), 1);
     succeed(here, &["tune", "merge", "log.jsonl", "again.jsonl", "-o", "both.jsonl"]);
     assert_eq!(fs::read_to_string(here.join("both.jsonl")).unwrap(), log.clone() + &log);
     // A log that breaks off is read up to there by each command, and may be the output too.
@@ -88,4 +100,59 @@ fn what_cannot_be_tuned_is_said() {
     let bad = complaint(here, &["compile", "m.mlir", "-o", "m.so", "--tuning-log", "bad.jsonl"]);
     assert!(bad.contains("line 1 of the tuning log bad.jsonl is no measurement"), "{bad}");
     assert!(!here.join("m.so").exists());
+}
+
+#[test]
+fn what_was_measured_when_a_search_is_interrupted_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("m.mlir"), MODEL).unwrap();
+    let log = here.join("log.jsonl");
+    let arguments = ["tune", "m.mlir", "-o", "log.jsonl", "--trials", "5000", "--patience", "0"];
+    let mut search = command(here, &arguments).spawn().unwrap();
+    let lines = || fs::read_to_string(&log).map_or(0, |text| text.lines().count());
+    // Far more than measurements take on any machine.
+    for _ in 0..6000 {
+        if lines() > 3 || search.try_wait().unwrap().is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let process = search.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+    assert!(!search.wait().unwrap().success());
+    let kept = lines();
+    assert!(kept > 3);
+    let best = succeed(here, &["tune", "best", "log.jsonl"]);
+    assert!(best.contains("fused_matmul_tanh_0"), "{best}");
+    succeed(here, &["compile", "m.mlir", "-o", "m.so", "--tuning-log", "log.jsonl"]);
+}
+
+#[test]
+fn machines_stand_beside_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("m.mlir"), MODEL).unwrap();
+    let file = succeed(here, &["targets", "cpu:znver4"]).replace("name = \"znver4\"", "name = \"mine\"");
+    fs::write(here.join("my.toml"), file).unwrap();
+    let base = ["what-if", "m.mlir", "--base", "cpu:znver4"];
+    let said = succeed(
+        here,
+        &[&base[..], &["--target-file", "my.toml", "--vary", "vector_bytes=32,peak_flops=1e9"]].concat(),
+    );
+    // The same description gives the same estimate, and a slow processor a longer one.
+    for part in ["cpu:mine", "vector_bytes=32", "peak_flops=1000000000", "us (1.00)", "arithmetic"] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    let json = succeed(here, &[&base[..], &["--vary", "peak_flops=1e9", "--json"]].concat());
+    let all: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(all[1]["seconds"].as_f64().unwrap() > 10.0 * all[0]["seconds"].as_f64().unwrap(), "{json}");
+    for (vary, wanted) in [
+        ("speed=3", "\"speed\" is no number of a description; they are cores"),
+        ("vector_bytes=0", "vector_bytes is a whole number from"),
+        ("l2_bytes=4096", "a cache is smaller than the one before it"),
+    ] {
+        let said = complaint(here, &[&base[..], &["--vary", vary]].concat());
+        assert!(said.contains(wanted), "{said}");
+    }
 }

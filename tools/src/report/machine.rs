@@ -126,10 +126,13 @@ impl Machine {
         flops / self.peak_flops > bytes / self.bandwidth(bytes)
     }
 
-    /// Of the nearest memory that holds so many bytes.
+    /// The nearest memory that holds so many bytes.
+    pub fn holding(&self, bytes: f64) -> Option<&Level> {
+        self.memories.iter().find(|level| level.bytes.is_none_or(|size| bytes <= size as f64))
+    }
+
     fn bandwidth(&self, bytes: f64) -> f64 {
-        let holds = |level: &&Level| level.bytes.is_none_or(|size| bytes <= size as f64);
-        self.memories.iter().find(holds).map_or(f64::INFINITY, |level| level.bandwidth)
+        self.holding(bytes).map_or(f64::INFINITY, |level| level.bandwidth)
     }
 }
 

@@ -3,10 +3,12 @@
 use crate::commands::output;
 use crate::failure::Failure;
 use crate::print;
+use crate::report::html::tuning;
 use crate::report::table::{Align, table};
 use clap::Args;
+use fusion_runtime::output::write;
 use fusion_tuning::log::{self, Chosen, Record, Stats};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Logs to read.
 #[derive(Debug, Args)]
@@ -14,6 +16,17 @@ pub struct Logs {
     /// The logs.
     #[arg(required = true, value_name = "LOG.jsonl")]
     logs: Vec<PathBuf>,
+}
+
+/// Logs to tell of.
+#[derive(Debug, Args)]
+pub struct Statistics {
+    #[command(flatten)]
+    logs: Logs,
+
+    /// Write a page for the browser as well: curves of the best, predictions beside times, what the best changed, and which features tell the times.
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
 }
 
 /// Logs to read, and one to write.
@@ -37,11 +50,21 @@ impl Logs {
     pub fn best(&self) -> Result<(), Failure> {
         print::line(best_of(&log::best(&self.read()?)))
     }
+}
 
+impl Statistics {
     /// `fusion tune stats`.
-    pub fn stats(&self) -> Result<(), Failure> {
-        print::line(stats_of(&log::stats(&self.read()?)))
+    pub fn run(&self) -> Result<(), Failure> {
+        let records = self.logs.read()?;
+        write_page(self.html.as_deref(), &records)?;
+        print::line(stats_of(&log::stats(&records)))
     }
+}
+
+/// Writes measurements as a page, where one is wanted.
+pub fn write_page(file: Option<&Path>, records: &[Record]) -> Result<(), Failure> {
+    let Some(file) = file else { return Ok(()) };
+    write(file, tuning::page(records).as_bytes()).map_err(Failure::file("write", file))
 }
 
 impl Merge {

@@ -4,6 +4,7 @@ mod logs;
 mod progress;
 
 use super::options::Options;
+use super::output;
 use crate::failure::Failure;
 use crate::print;
 use crate::report::Report;
@@ -17,7 +18,7 @@ use fusion_tuning::measure::{Local, Replay, Running, worker};
 use fusion_tuning::tuner;
 use fusion_tuning::{cost_model, search, target_of};
 use indexmap::IndexMap;
-use logs::{Logs, Merge};
+use logs::{Logs, Merge, Statistics};
 use progress::Progress;
 use std::io::{Write, stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -90,6 +91,11 @@ pub struct Tune {
     #[arg(long, value_name = "LOG.jsonl")]
     replay: Option<PathBuf>,
 
+    /// Write what was found as a page for the browser: curves of the best, predictions beside times, what the best changed, and which features tell the
+    /// times.
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -99,7 +105,7 @@ enum Command {
     /// Print what logs found best for each kernel.
     Best(Logs),
     /// Print what there is in logs of each kernel: measurements, those that failed and why, and by which versions.
-    Stats(Logs),
+    Stats(Statistics),
     /// Write the measurements of several logs into one.
     Merge(Merge),
     /// Answer requests of `fusion tune`.
@@ -122,7 +128,7 @@ impl Tune {
                 worker::serve(stdin().lock(), stdout().lock()).map_err(Failure::file("read", Path::new("-")))
             }
             (Some(Command::Best(logs)), ..) => logs.best(),
-            (Some(Command::Stats(logs)), ..) => logs.stats(),
+            (Some(Command::Stats(statistics)), ..) => statistics.run(),
             (Some(Command::Merge(merge)), ..) => merge.run(),
             (None, Some(model), Some(output)) => self.tune(model, output),
             // clap asks for both.
@@ -130,8 +136,9 @@ impl Tune {
         }
     }
 
-    fn tune(&self, model: &Path, output: &Path) -> Result<(), Failure> {
+    fn tune(&self, model: &Path, log_file: &Path) -> Result<(), Failure> {
         self.options.fit(model)?;
+        self.html.as_deref().map_or(Ok(()), output::can_be_written)?;
         let options = self.options.resolve()?;
         if options.target.device().is_some() {
             return Err(Failure::TunesProcessors(options.target.name.clone()));
@@ -156,11 +163,11 @@ impl Tune {
             },
         };
         let replayed = self.replay.as_ref().map(|path| log::read(path)).transpose()?;
-        let mut file = log::append(output)?;
+        let mut file = log::append(log_file)?;
         let mut progress = Progress::of(&kernels, self.trials, self.time);
         let mut written: Vec<Record> = Vec::new();
         let mut keep = |record: &Record| {
-            append(&mut file, output, record)?;
+            append(&mut file, log_file, record)?;
             written.push(record.clone());
             progress.tell(record);
             Ok::<(), Failure>(())
@@ -170,6 +177,7 @@ impl Tune {
             None => tuner::tune(&kernels, &search, &mut self.local(&options)?, &mut keep)?,
         }
         progress.end();
+        logs::write_page(self.html.as_deref(), &written)?;
         print::line(logs::best_of(&log::best(&written)))
     }
 
