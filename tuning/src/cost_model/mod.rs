@@ -4,11 +4,13 @@
 //! ([`CostModel::refine`]).
 
 mod estimate;
+mod importance;
 mod past;
 mod trees;
 
 pub use estimate::Estimate;
-pub use past::{Past, PastError, from_logs, importance, named_logs};
+pub use importance::importance;
+pub use past::{Past, PastError, from_logs, named_logs};
 use std::sync::Arc;
 pub use trees::{Learns, Trees};
 

@@ -1,9 +1,7 @@
 //! What was measured before, of other kernels and on other machines, from logs that have the features of loops.
 
-use super::trees::{Learns, boosted};
 use crate::log::{LogError, Record, read};
 use fusion_conversion::features::Features;
-use hessboost::prelude::ImportanceType;
 use indexmap::IndexSet;
 use std::path::{Path, PathBuf};
 
@@ -81,7 +79,7 @@ pub fn from_logs(paths: &[PathBuf]) -> Result<Vec<Past>, PastError> {
 }
 
 /// Measurements with features, each time of the first turn.
-fn past(records: &[Record]) -> Vec<Past> {
+pub(super) fn past(records: &[Record]) -> Vec<Past> {
     let width = Features::names().len();
     let mut kernels: IndexSet<(&str, &str, u16)> = IndexSet::new();
     let whole = records
@@ -98,31 +96,4 @@ fn past(records: &[Record]) -> Vec<Past> {
         all.extend(of_record(record, kernel));
     }
     all
-}
-
-/// How much features of loops tell of the order of times in some measurements, as shares of all, the most first; empty where there are too few.
-pub fn importance(records: &[Record]) -> Vec<(String, f64)> {
-    let mut all = past(records);
-    all.sort_by_key(|past| past.kernel);
-    if all.len() < 2 {
-        return Vec::new();
-    }
-    let (mut labels, mut sizes) = (Vec::new(), Vec::new());
-    for group in all.chunk_by(|a, b| a.kernel == b.kernel) {
-        let mean = group.iter().map(|past| past.log_seconds).sum::<f64>() / group.len() as f64;
-        labels.extend(group.iter().map(|past| (past.log_seconds - mean) as f32));
-        sizes.push(group.len());
-    }
-    let rows: Vec<Vec<f32>> = all.into_iter().map(|past| past.loops).collect();
-    let Ok(model) = boosted(&rows, &labels, &sizes, Learns::Seconds) else { return Vec::new() };
-    let gains = model.feature_importance(ImportanceType::TotalGain);
-    let whole: f64 = gains.values().sum();
-    let mut told: Vec<(String, f64)> = Features::names()
-        .into_iter()
-        .enumerate()
-        .map(|(at, name)| (name, gains.get(&at).copied().unwrap_or(0.0) / whole.max(f64::MIN_POSITIVE)))
-        .filter(|(_, share)| *share > 0.0)
-        .collect();
-    told.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    told
 }
