@@ -14,13 +14,16 @@ pub use past::{Past, PastError, from_logs, named_logs};
 use std::sync::Arc;
 pub use trees::{Learns, Trees};
 
+/// The features of a point's loops; none where they are not known.
+pub type Loops = Option<Vec<f32>>;
+
 /// A measured point: what models see of it, and the logarithm of its time in seconds.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// See [`Points::features`](crate::points::Points::features).
     pub features: Vec<f32>,
     /// Those of its loops, where they are known.
-    pub loops: Option<Vec<f32>>,
+    pub loops: Loops,
     /// The logarithm of the seconds.
     pub log_seconds: f64,
 }
@@ -39,7 +42,7 @@ pub trait CostModel {
     }
 
     /// The same as [`CostModel::predict`] with the features of loops; none where they say no more.
-    fn refine(&self, _features: &[Vec<f32>], _loops: &[Option<Vec<f32>>]) -> Option<Vec<f64>> {
+    fn refine(&self, _features: &[Vec<f32>], _loops: &[Loops]) -> Option<Vec<f64>> {
         None
     }
 

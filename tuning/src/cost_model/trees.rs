@@ -8,7 +8,7 @@
 //! Before anything is measured that is the estimate; what is measured corrects it where it is wrong. Two models: one of knobs, which a search asks often,
 //! and one of knobs and loops. The latter learns of other kernels too, as features of loops mean the same for all; those have no knobs.
 
-use super::{CostModel, Past, Sample};
+use super::{CostModel, Loops, Past, Sample};
 use hessboost::objective::LambdaRank;
 use hessboost::prelude::*;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl CostModel for Trees {
         self.of_loops.is_some()
     }
 
-    fn refine(&self, features: &[Vec<f32>], loops: &[Option<Vec<f32>>]) -> Option<Vec<f64>> {
+    fn refine(&self, features: &[Vec<f32>], loops: &[Loops]) -> Option<Vec<f64>> {
         let fitted = self.of_loops.as_ref()?;
         let width = fitted.model.n_features();
         let joined = features.iter().zip(loops).map(|(features, loops)| {

@@ -5,7 +5,7 @@ mod evolution;
 mod grid;
 mod uniform;
 
-use crate::cost_model::CostModel;
+use crate::cost_model::{CostModel, Loops};
 use crate::points::{Point, Points};
 use fusion_operators::random::Random;
 use std::cmp::Ordering;
@@ -22,7 +22,7 @@ pub struct Known<'a> {
     /// What a point is expected to take.
     pub model: &'a dyn CostModel,
     /// The features of the loops that points give.
-    pub loops: &'a dyn Fn(&[Point]) -> Vec<Option<Vec<f32>>>,
+    pub loops: &'a dyn Fn(&[Point]) -> Vec<Loops>,
 }
 
 impl Known<'_> {

@@ -1,7 +1,7 @@
 //! What is known of a kernel while it is tuned.
 
 use super::Options;
-use crate::cost_model::{CostModel, Sample};
+use crate::cost_model::{CostModel, Loops, Sample};
 use crate::kernel::Kernel;
 use crate::log::seconds;
 use crate::points::{Point, Points};
@@ -16,8 +16,6 @@ use std::collections::{HashMap, HashSet};
 const LEAST_SPREAD: f64 = 0.02;
 /// Kernels are lowered by threads with such stacks: passes recurse.
 const STACK_BYTES: usize = 64 << 20;
-
-type Loops = Option<Vec<f32>>;
 
 pub struct State<'k> {
     pub kernel: &'k Kernel,
