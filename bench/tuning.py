@@ -3,8 +3,8 @@
 
 The kernels are drawn by a seed: products, convolutions, pools, reductions and rearrangements whose extents are no round numbers. Each is tuned on
 one thread; then the default and the tuned library are timed in turns, as programs, and the least time of each counts. With --wrong FILE.toml each is tuned
-for that processor's description as well, and its best compared with the best of this machine's. With --curves the searches are compared on each
-kernel: the trials until 95 % of the best of all of them is found. Logs stay in DIR.
+for that processor's description as well, and its best compared with the best of this machine's. With --curves the cost models and searches are
+compared on each kernel: the trials until 95 % of the best of so many random ones (--random) is found. Logs stay in DIR.
 """
 
 import argparse
@@ -114,23 +114,23 @@ def geomean(numbers):
     return math.exp(sum(map(math.log, numbers)) / len(numbers))
 
 
-def trials_until(log, best):
-    """The number of the first trial within 95 % of a time."""
-    for line in log.read_text().splitlines():
-        record = json.loads(line)
-        times = sorted(record.get("times_ps", []))
-        if times and not record.get("again") and best / times[len(times) // 2] >= 0.95:
-            return record["trial"] + 1
-    return math.inf
+SEARCHES = {"trees": [], "rank": ["--cost-model", "rank"], "knobs": ["--cost-model", "knobs"], "estimate": ["--cost-model", "estimate"],
+            "evolution": ["--search", "evolution"], "random": ["--search", "random"]}
 
 
-def curves(fusion, name, model, folder, trials):
-    """Trials of each search until 95 % of what all of them found."""
-    logs = {how: tuned(fusion, model, folder / f"{name}.{how.replace(' ', '-')}.jsonl", trials, *options) for how, options in {
-        "trees": [], "estimate": ["--cost-model", "estimate"], "evolution": ["--search", "evolution"], "random": ["--search", "random"]}.items()}
-    records = [json.loads(line) for log in logs.values() for line in log.read_text().splitlines()]
-    best = min(sorted(r["times_ps"])[len(r["times_ps"]) // 2] for r in records if r.get("times_ps"))
-    return {how: trials_until(log, best) for how, log in logs.items()}
+def measured(log):
+    """The trials of a log with what each took, in order, those of the end left out."""
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    times = ((r["trial"] + 1, sorted(r.get("times_ps", []))) for r in records if not r.get("again"))
+    return [(trial, t[len(t) // 2]) for trial, t in times if t]
+
+
+def curves(fusion, name, model, folder, trials, random_trials, searches):
+    """The trials of each search until 95 % of the best random one."""
+    logs = {how: tuned(fusion, model, folder / f"{name}.{how}.jsonl", random_trials if how == "random" else trials, "--patience", 0, *SEARCHES[how])
+            for how in searches}
+    best = min(time for _, time in measured(logs["random"]))
+    return {how: next((trial for trial, time in measured(log) if best / time >= 0.95), math.inf) for how, log in logs.items()}
 
 
 def main():
@@ -142,15 +142,20 @@ def main():
     parser.add_argument("--model", type=pathlib.Path, action="append", default=[])
     parser.add_argument("--wrong", type=pathlib.Path)
     parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--random", type=int, default=300, help="random trials that the others are compared with")
+    parser.add_argument("--searches", default=",".join(SEARCHES), help="what --curves compares, random among them")
+    parser.add_argument("--only", default="", help="a part of the names of the kernels, several behind commas")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     fusion, folder = given.fusion.resolve(), given.folder.resolve()
     all_models = kernels(given.seed, folder) | {f"{m.parent.name}_{m.stem}": m.resolve() for m in given.model}
+    all_models = {name: model for name, model in all_models.items() if any(part in name for part in given.only.split(","))}
     if given.curves:
-        print(f"{'kernel':32}  {'trees':>6} {'estimate':>8} {'evolution':>9} {'random':>6}   trials until 95 % of the best")
+        searches = given.searches.split(",")
+        print(f"{'kernel':32}" + "".join(f" {how:>9}" for how in searches) + "   trials until 95 % of the best random one")
         for name, model in all_models.items():
-            found = curves(fusion, name, model, folder, given.trials)
-            print(f"{name:32}  {found['trees']:6} {found['estimate']:8} {found['evolution']:9} {found['random']:6}", flush=True)
+            found = curves(fusion, name, model, folder, given.trials, given.random, searches)
+            print(f"{name:32}" + "".join(f" {found[how]:9}" for how in searches), flush=True)
         return
     print(f"{'kernel':32} {'default us':>11} {'tuned us':>11} {'ratio':>6}" + (f"  of {given.wrong.stem}: default us, tuned us, ratio of the tuned ones" if given.wrong else ""))
     ratios, against = [], []

@@ -10,6 +10,7 @@ pub mod cache;
 pub mod compile;
 pub mod description;
 pub mod error;
+pub mod features;
 pub mod kernels;
 pub mod pipelines;
 pub mod planning;

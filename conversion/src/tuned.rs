@@ -8,6 +8,7 @@
 //! Kernels of any model that do the same have one hash, so that what was measured for one model serves others.
 
 use crate::error::{CompileError, failed};
+use crate::features::Features;
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{Op, OpExt, te, top_level};
 use fusion_schedule::auto_schedule::{Choice, KernelSpace, attach_choices, refused_choices, spaces};
@@ -25,6 +26,8 @@ pub struct Tunable {
     pub program: String,
     /// What there is to choose.
     pub space: KernelSpace,
+    /// What gives the features of its loops.
+    pub features: Features,
 }
 
 /// The hash of a kernel of that name, given as a program of its own, which holds for a kind of arithmetic.
@@ -48,7 +51,14 @@ pub(crate) fn attach(
             attach_choices(kernel, chosen);
         }
     }
-    refused_choices(root).map_err(failed)
+    let mut refused = refused_choices(root).map_err(failed)?;
+    if !choices.is_empty() && !hashes.values().any(|hash| choices.contains_key(hash)) {
+        refused.push(format!(
+            "the choices that were measured are for {} kernels, none of which this model has",
+            choices.len()
+        ));
+    }
+    Ok(refused)
 }
 
 /// What there is to choose for each kernel of a module of te that has a hash and a program, by name.
@@ -60,7 +70,8 @@ pub(crate) fn tunable(
     let spaces = spaces(root).map_err(failed)?;
     let tunable = |(name, space): (String, KernelSpace)| {
         let (hash, program) = (hashes.get(&name)?.clone(), programs.get(&name)?.clone());
-        Some((name, Tunable { hash, program, space }))
+        let features = Features::of(root, &program);
+        Some((name, Tunable { hash, program, space, features }))
     };
     Ok(spaces.into_iter().filter_map(tunable).collect())
 }

@@ -1,6 +1,6 @@
 //! What is compiled for: this machine's processor, another one, or a GPU, by the names that `--target` takes.
 
-use fusion_machine::Target as Description;
+use fusion_machine::{FIELDS, Target as Description};
 use fusion_targets::cpu::{self, Processor, ProcessorError};
 use fusion_targets::gpu::resources;
 use fusion_targets::gpu::{Device, DeviceError, Vendor};
@@ -26,6 +26,9 @@ pub enum TargetError {
         "there is no target {0:?}; the targets are cpu, cpu:PROCESSOR, nvidia:GPU and amd:GPU, see `fusion targets`"
     )]
     Kind(String),
+    /// Its description would have a number that makes no sense.
+    #[error("{0}")]
+    Number(String),
     /// It is a processor, which has functions of its own.
     #[error("{0} is no GPU, for which alone --device-library names a library")]
     NoDevice(String),
@@ -68,6 +71,38 @@ impl Target {
         let triple = |processor: &Processor| processor.target.resolved().triple;
         let machine = |triple: String| triple.split('-').next().unwrap_or_default().to_owned();
         machine(triple(&self.processor)) == machine(triple(&Processor::host()))
+    }
+
+    /// The same with another number in its description, as files of descriptions call it. The clock stays: wider vectors and more multiply-adds at a time
+    /// raise the peak.
+    pub fn varied(&self, key: &str, value: f64) -> Result<Target, TargetError> {
+        let field = FIELDS.iter().find(|field| field.key == key && (!field.gpu || self.device.is_some()));
+        let field = field.ok_or_else(|| {
+            let known =
+                FIELDS.iter().filter(|f| !f.gpu || self.device.is_some()).map(|f| f.key).collect::<Vec<_>>();
+            TargetError::Number(format!(
+                "{key:?} is no number of a description; they are {}",
+                known.join(", ")
+            ))
+        })?;
+        if !field.allows(value) {
+            let kind = if field.whole { "a whole number" } else { "a number" };
+            let (least, most) = field.range;
+            return Err(TargetError::Number(format!(
+                "{key} is {kind} from {least} to {most}, and {value} is none"
+            )));
+        }
+        let mut varied = Target { name: format!("{key}={value}"), ..self.clone() };
+        let description = match &mut varied.device {
+            Some(device) => &mut device.description,
+            None => &mut varied.processor.description,
+        };
+        if matches!(key, "vector_bytes" | "multiply_adds") {
+            description.peak_flops *= value / (field.get)(description);
+        }
+        (field.set)(description, value);
+        description.check().map_err(|why| TargetError::Number(format!("with {key} = {value}, {why}")))?;
+        Ok(varied)
     }
 
     /// What the code of the host is for.

@@ -6,7 +6,7 @@ use crate::raised;
 use fusion::models::onnx_facts as onnx_facts_of;
 use fusion::{Compiler, Format, Level, Source};
 use fusion_tuning::log;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use std::collections::BTreeMap;
@@ -102,12 +102,26 @@ pub fn compile(
     if let Some(jobs) = jobs {
         compiler = compiler.jobs(jobs);
     }
-    let mut records = Vec::new();
+    let mut logs = Vec::new();
     for path in tuning_logs.unwrap_or_default() {
-        records.extend(log::read(&path).map_err(raised)?);
+        let records = log::read(&path).map_err(raised)?;
+        logs.push((path, records));
     }
-    compiler = compiler.choices(|target| log::choices_for(&records, target));
+    let mut notes = Vec::new();
+    compiler = compiler.choices(|target| {
+        let fit = log::fit(&logs, target, None);
+        notes = fit.notes;
+        fit.choices
+    });
+    for note in notes {
+        warn(py, &format!("{note}; until then the kernels get their default schedules"))?;
+    }
     py.detach(|| compiler.compile(model.source())).map(Module::new).map_err(raised)
+}
+
+fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    let text = std::ffi::CString::new(text.replace('\0', " "))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
 /// Runs a pipeline of passes on a module, and gives its text.

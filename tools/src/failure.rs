@@ -93,6 +93,8 @@ pub enum Failure {
     #[error(transparent)]
     Log(#[from] fusion_tuning::log::LogError),
     #[error(transparent)]
+    Past(#[from] fusion_tuning::cost_model::PastError),
+    #[error(transparent)]
     Measure(#[from] fusion_tuning::measure::MeasureError),
     #[error(transparent)]
     Replay(#[from] fusion_tuning::measure::ReplayError),

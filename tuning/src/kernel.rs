@@ -1,5 +1,6 @@
 //! What is tuned.
 
+use fusion_conversion::features::Features;
 use fusion_schedule::auto_schedule::KernelSpace;
 
 /// A kernel to tune.
@@ -15,4 +16,8 @@ pub struct Kernel {
     pub space: KernelSpace,
     /// How often the model calls it.
     pub calls: u64,
+    /// Seconds that it takes at least on this machine, where they are known.
+    pub roof: Option<f64>,
+    /// What gives the features of its loops, where something does.
+    pub features: Option<Features>,
 }

@@ -2,10 +2,12 @@
 
 use fusion::driver::{CompileOptions, Target, compile};
 use fusion::source::Source;
+use fusion_conversion::features::Features;
 use fusion_tuning::kernel::Kernel;
 use fusion_tuning::measure::worker::serve;
 use fusion_tuning::measure::{Local, Measurer, Running};
 use fusion_tuning::points::Points;
+use std::collections::HashSet;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,8 +25,8 @@ fn options() -> CompileOptions {
 fn kernel() -> Kernel {
     let compiled = compile(Source::mlir(MODEL), &options()).unwrap();
     let (name, found) = compiled.tunable.into_iter().next().unwrap();
-    let (hash, program, space) = (found.hash, found.program, found.space);
-    Kernel { name, hash, program, space, calls: 1 }
+    let (hash, program, space, features) = (found.hash, found.program, found.space, Some(found.features));
+    Kernel { name, hash, program, space, calls: 1, roof: None, features }
 }
 
 fn measurer(command: &[&str]) -> Local {
@@ -115,4 +117,24 @@ fn a_kernel_that_gives_other_numbers_than_the_default_is_refused() {
     );
     assert!(said[1].contains("/no/such.so"), "{}", said[1]);
     assert!(said[2].contains("the request is none"), "{}", said[2]);
+}
+
+#[test]
+fn loops_have_features_that_tell_points_apart() {
+    let kernel = kernel();
+    let points = Points::of(&kernel.space);
+    let choices: Vec<_> = points.all().take(40).map(|point| points.choices(&point)).collect();
+    let features = kernel.features.unwrap();
+    let all = features.of_choices(&choices);
+    assert_eq!(all, features.of_choices(&choices));
+    let names = Features::names();
+    assert!(all.iter().flatten().count() > 30, "{all:?}");
+    assert!(all.iter().flatten().all(|own| own.len() == names.len() && own.iter().all(|x| x.is_finite())));
+    let differ: HashSet<String> = all.iter().map(|own| format!("{own:?}")).collect();
+    assert!(differ.len() > 20, "{}", differ.len());
+    // Each product and its sum, and the comparison of each result with 0.
+    let at = names.iter().position(|name| name == "operations").unwrap();
+    let least = (2.0 * 24.0 * 40.0 * 36.0_f32).log2();
+    let operations = all[0].as_ref().unwrap()[at];
+    assert!(operations >= least && operations < least + 0.2, "{operations} and {least}");
 }

@@ -11,11 +11,18 @@ use std::collections::HashSet;
 fn run(kind: Kind, model: cost_model::Kind, trials: usize, seed: u64) -> Vec<(Point, f64)> {
     let space = space();
     let points = Points::of(&space);
-    let (mut search, mut model, mut random) = (kind.search(), model.model(), Random::new(seed));
+    let (mut search, mut model, mut random) =
+        (kind.search(), model.model(&Vec::new().into()), Random::new(seed));
     let (mut measured, mut seen, mut samples) = (Vec::new(), HashSet::new(), Vec::new());
     while measured.len() < trials {
         model.fit(&samples);
-        let known = Known { points: &points, measured: &measured, seen: &seen, model: &*model };
+        let known = Known {
+            points: &points,
+            measured: &measured,
+            seen: &seen,
+            model: &*model,
+            loops: &|points| vec![None; points.len()],
+        };
         let batch = search.propose(&known, 8, &mut random);
         if batch.is_empty() {
             break;
@@ -23,7 +30,11 @@ fn run(kind: Kind, model: cost_model::Kind, trials: usize, seed: u64) -> Vec<(Po
         for point in batch {
             assert!(seen.insert(point.clone()), "{kind:?} proposes {point:?} twice");
             let seconds = seconds(&points.choices(&point));
-            samples.push(Sample { features: points.features(&point), log_seconds: seconds.ln() });
+            samples.push(Sample {
+                features: points.features(&point),
+                loops: None,
+                log_seconds: seconds.ln(),
+            });
             measured.push((point, seconds));
         }
     }

@@ -1,7 +1,7 @@
 //! The search over kernels.
 
 use crate::common::{Known, kernel, options, seconds};
-use fusion_tuning::log::{Record, best, choices_for};
+use fusion_tuning::log::{Record, best, fit};
 use fusion_tuning::measure::{Replay, ReplayError};
 use fusion_tuning::search::Kind;
 use fusion_tuning::tuner::{Options, tune};
@@ -40,9 +40,8 @@ fn failures_are_noted_and_the_search_goes_on() {
     let records = tuned(&options(Kind::Random, 150), &[("a", 1)]);
     let failed = records.iter().filter(|r| r.error.as_deref() == Some("it crashed")).count();
     assert!(failed > 5 && records.iter().all(|r| r.error.is_some() == r.times_ps.is_empty()));
-    let chosen = choices_for(&records, "machine");
-    assert!(seconds(&chosen["hash of a"]) < 1.2e-6);
-    assert!(choices_for(&records, "another machine").is_empty());
+    let logs = [("log.jsonl".into(), records)];
+    assert!(seconds(&fit(&logs, "machine", None).choices["hash of a"]) < 1.2e-6);
 }
 
 #[test]
@@ -76,4 +75,38 @@ fn nothing_is_chosen_that_is_no_faster_than_the_default() {
     }
     let chosen = &best(&records)[0];
     assert_eq!((&chosen.choices, chosen.default), (&None, Some(1e-6)));
+}
+
+#[test]
+fn a_kernel_near_its_roof_is_left() {
+    let until = Options { until: Some(0.5), ..options(Kind::Annealing, 400) };
+    let of_roof = |roof| {
+        let mut kernel = kernel("a", 1);
+        kernel.roof = roof;
+        let mut records = Vec::new();
+        let mut keep = |record: &Record| {
+            records.push(record.clone());
+            Ok::<(), String>(())
+        };
+        tune(&[kernel], &until, &mut Known::default(), &mut keep).unwrap();
+        records
+    };
+    let all = of_roof(None).len();
+    // Half of what the roof takes is reached soon, and never where nothing is known of a roof.
+    let near = of_roof(Some(0.6e-6));
+    assert!(near.len() < all, "{} and {all}", near.len());
+    let best = near.iter().filter_map(Record::seconds).fold(f64::INFINITY, f64::min);
+    assert!(best <= 1.2e-6 && near[0].roof_ps == Some(600_000), "{best:e}");
+}
+
+#[test]
+fn a_kernel_of_which_nothing_is_expected_is_left() {
+    for model in [fusion_tuning::cost_model::Kind::Trees, fusion_tuning::cost_model::Kind::Rank] {
+        let all = tuned(&Options { model, ..options(Kind::Annealing, 192) }, &[("a", 1)]);
+        let left = tuned(&Options { model, patience: Some(3), ..options(Kind::Annealing, 192) }, &[("a", 1)]);
+        assert!(left.len() < all.len(), "{model:?}: {} of {}", left.len(), all.len());
+        let least =
+            |records: &[Record]| records.iter().filter_map(Record::seconds).fold(f64::INFINITY, f64::min);
+        assert!(least(&left) <= 1.05 * least(&all), "{model:?}");
+    }
 }

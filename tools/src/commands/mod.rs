@@ -19,6 +19,7 @@ pub mod run;
 pub mod targets;
 mod timing;
 pub mod tune;
+pub mod what_if;
 
 use crate::environment;
 use crate::failure::Failure;
@@ -52,6 +53,7 @@ enum Command {
     OnnxTest(onnx_test::OnnxTest),
     Fuzz(fuzz::Fuzz),
     Tune(tune::Tune),
+    WhatIf(what_if::WhatIf),
     Quantize(quantize::Quantize),
     Targets(targets::Targets),
     Dev(dev::Dev),
@@ -90,6 +92,7 @@ impl Cli {
             Command::OnnxTest(command) => return command.run(),
             Command::Fuzz(command) => return command.run(),
             Command::Tune(command) => command.run(),
+            Command::WhatIf(command) => command.run(),
             Command::Quantize(command) => command.run(),
             Command::Targets(command) => command.run(),
             Command::Dev(command) => command.run(),

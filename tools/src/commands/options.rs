@@ -1,11 +1,13 @@
 //! Options of every command that compiles.
 
 use crate::failure::Failure;
+use crate::print;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fusion::compilation::strategy_of;
 use fusion::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use fusion::load;
+use fusion_conversion::tuned::Choices;
 use fusion_dialects::module::{FpMath, Level};
 use fusion_runtime::npz;
 use fusion_tuning::{log, target_of};
@@ -64,6 +66,10 @@ pub struct Options {
     /// A log of `fusion tune`, whose best schedules are used for the kernels that it has.
     #[arg(long = "tuning-log", value_name = "LOG.jsonl")]
     pub tuning_logs: Vec<PathBuf>,
+
+    /// Of tuning logs, use what was measured on this many threads [default: for each kernel the least number that it was measured on].
+    #[arg(long, value_name = "N", requires = "tuning_logs", value_parser = clap::value_parser!(u16).range(1..))]
+    pub tuning_threads: Option<u16>,
 
     /// How kernels are chosen: `egraph` (rules, layout and fusion in one), `xla` (fusion by gain, no rules), `relay` (groups under
     /// post-dominators) or `none` (each operator by itself) [default: none with -O0, else egraph].
@@ -134,8 +140,7 @@ impl Options {
             fp_math: self.arithmetic()?,
             ..CompileOptions::for_target(self.target()?)
         };
-        let logs: Result<Vec<_>, _> = self.tuning_logs.iter().map(|path| log::read(path)).collect();
-        options.choices = log::choices_for(&logs?.concat(), &target_of(&options));
+        options.choices = self.measured(&options)?;
         Ok(options)
     }
 }
@@ -144,6 +149,22 @@ impl Options {
     /// That which was asked for, or goes with the level.
     pub fn strategy(&self) -> Strategy {
         self.strategy.unwrap_or_else(|| strategy_of(self.opt_level))
+    }
+
+    /// What the logs say for the processor; of those that say nothing, a note says why.
+    fn measured(&self, options: &CompileOptions) -> Result<Choices, Failure> {
+        let read = |path: &PathBuf| Ok::<_, Failure>((path.clone(), log::read(path)?));
+        let logs: Result<Vec<_>, _> = self.tuning_logs.iter().map(read).collect();
+        let mut fit = log::fit(&logs?, &target_of(options), self.tuning_threads);
+        if options.target.device().is_some() && !self.tuning_logs.is_empty() {
+            let name = &options.target.name;
+            fit.notes =
+                vec![format!("tuning logs are for processors, and {name} is a GPU; leave --tuning-log away")];
+        }
+        for note in fit.notes {
+            print::aside(format_args!("note: {note}; until then the kernels get their default schedules"));
+        }
+        Ok(fit.choices)
     }
 
     /// What was asked for of arithmetic.

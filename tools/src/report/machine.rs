@@ -6,7 +6,8 @@
 //!
 //! All numbers are those of one core of a processor, or of all cores of a GPU, which share a kernel.
 
-use fusion_machine::{Dot4, Factors, Target};
+use super::row::Row;
+use fusion_machine::{Dot4, Factors, Memory, Target};
 use serde::Serialize;
 
 /// The numbers of a target that make its roof.
@@ -62,6 +63,29 @@ impl Machine {
         }
     }
 
+    /// Of so many threads of a processor, each on a core of its own, which share the bandwidth of what is beyond their caches.
+    pub fn of_threads(target: &Target, threads: u16) -> Machine {
+        let threads = f64::from(threads.max(1)).min(target.cores.max(1) as f64);
+        let together = |memory: &Memory| Memory {
+            bandwidth: (threads * memory.bandwidth).min(memory.bandwidth_all.max(memory.bandwidth)),
+            ..*memory
+        };
+        Machine::of(&Target {
+            peak_flops: threads * target.peak_flops,
+            l1: together(&target.l1),
+            l2: together(&target.l2),
+            l3: together(&target.l3),
+            memory: together(&target.memory),
+            ..target.clone()
+        })
+    }
+
+    /// Seconds that a kernel takes at least, where it is known what it computes and moves.
+    pub fn roof_of(&self, row: &Row) -> Option<f64> {
+        let machine = self.with_dots(row.dot4.as_deref().and_then(Dot4::named));
+        Some(machine.roof(row.flops? as f64, row.bytes? as f64)).filter(|roof| *roof > 0.0)
+    }
+
     fn of_gpu(target: &Target) -> Machine {
         let (cores, memory) = (target.cores as f64, target.memory.bandwidth_all);
         let shared = Level { name: "L2", bytes: Some(target.l3.bytes), bandwidth: target.l3.bandwidth_all };
@@ -102,10 +126,13 @@ impl Machine {
         flops / self.peak_flops > bytes / self.bandwidth(bytes)
     }
 
-    /// Of the nearest memory that holds so many bytes.
+    /// The nearest memory that holds so many bytes.
+    pub fn holding(&self, bytes: f64) -> Option<&Level> {
+        self.memories.iter().find(|level| level.bytes.is_none_or(|size| bytes <= size as f64))
+    }
+
     fn bandwidth(&self, bytes: f64) -> f64 {
-        let holds = |level: &&Level| level.bytes.is_none_or(|size| bytes <= size as f64);
-        self.memories.iter().find(holds).map_or(f64::INFINITY, |level| level.bandwidth)
+        self.holding(bytes).map_or(f64::INFINITY, |level| level.bandwidth)
     }
 }
 
@@ -120,6 +147,17 @@ mod tests {
         assert_eq!(machine.roof(1.0, 15e9), 1.0);
         assert_eq!(machine.roof(0.0, 38e3), 38e3 / 120e9);
         assert!(machine.is_arithmetic(192e9, 1.0) && !machine.is_arithmetic(1.0, 15e9));
+    }
+
+    #[test]
+    fn threads_share_what_all_cores_have() {
+        let memory = Memory { bandwidth_all: 40e9, ..Target::default().memory };
+        let target = Target { cores: 4, memory, ..Target::default() };
+        let roof = |threads, flops, bytes| Machine::of_threads(&target, threads).roof(flops, bytes);
+        assert_eq!(roof(1, 192e9, 0.0), 1.0);
+        assert_eq!(roof(2, 192e9, 0.0), 0.5);
+        // There are no more cores than four, and the memory gives no more than 40 GB/s.
+        assert_eq!((roof(8, 192e9, 0.0), roof(4, 0.0, 40e9)), (0.25, 1.0));
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod launch;
 pub mod machine;
 pub mod measure;
 pub mod names;
+pub mod parity;
 pub mod proofs;
 pub mod quantization;
 pub mod remarks;

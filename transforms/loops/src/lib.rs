@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod divisor;
+pub mod features;
 pub mod fuse;
 mod held;
 pub mod iteration;

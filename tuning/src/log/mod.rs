@@ -9,11 +9,17 @@
 
 mod append;
 mod best;
+mod fit;
 mod read;
+mod stats;
+mod write;
 
 pub use append::append;
-pub use best::{Chosen, best, choices_for};
-pub use read::{LogError, read};
+pub use best::{Chosen, best};
+pub use fit::{Fit, fit};
+pub use read::{LogError, read, read_all};
+pub use stats::{Stats, stats};
+pub use write::{line, write};
 
 use fusion_schedule::auto_schedule::Choice;
 use serde::{Deserialize, Serialize};
@@ -44,6 +50,15 @@ pub struct Record {
     pub choices: Vec<Choice>,
     /// The estimate, in picoseconds.
     pub estimate_ps: u64,
+    /// What the roofline says that it takes at least, in picoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roof_ps: Option<u64>,
+    /// What the cost model predicted before, in picoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_ps: Option<u64>,
+    /// The features of its loops, in the order of their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<f32>,
     /// What a call took, in picoseconds, several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub times_ps: Vec<u64>,

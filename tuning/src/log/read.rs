@@ -53,6 +53,27 @@ pub enum LogError {
         /// Its version.
         found: u32,
     },
+    /// There is nothing in it.
+    #[error("{} no measurements; write some with `fusion tune MODEL -o LOG.jsonl`", none_in(paths))]
+    Empty {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+}
+
+fn none_in(paths: &[PathBuf]) -> String {
+    let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    match paths {
+        [_] => format!("the tuning log {names} has"),
+        _ => format!("the tuning logs {names} have"),
+    }
+}
+
+/// The measurements of several logs, which are not all empty.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Record>, LogError> {
+    let all: Result<Vec<Vec<Record>>, LogError> = paths.iter().map(|path| read(path)).collect();
+    let all = all?.concat();
+    if all.is_empty() { Err(LogError::Empty { paths: paths.to_owned() }) } else { Ok(all) }
 }
 
 /// The measurements of a log. What follows the last line break is left out where it is no whole line.

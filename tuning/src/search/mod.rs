@@ -5,7 +5,7 @@ mod evolution;
 mod grid;
 mod uniform;
 
-use crate::cost_model::CostModel;
+use crate::cost_model::{CostModel, Loops};
 use crate::points::{Point, Points};
 use fusion_operators::random::Random;
 use std::cmp::Ordering;
@@ -21,11 +21,23 @@ pub struct Known<'a> {
     pub seen: &'a HashSet<Point>,
     /// What a point is expected to take.
     pub model: &'a dyn CostModel,
+    /// The features of the loops that points give.
+    pub loops: &'a dyn Fn(&[Point]) -> Vec<Loops>,
 }
 
 impl Known<'_> {
     fn predict(&self, points: &[Point]) -> Vec<f64> {
         self.model.predict(&points.iter().map(|point| self.points.features(point)).collect::<Vec<_>>())
+    }
+
+    /// The same by the loops too, where the model knows of them: that takes milliseconds a point.
+    pub fn refined(&self, points: &[Point]) -> Vec<f64> {
+        if !self.model.reads_loops() {
+            return self.predict(points);
+        }
+        let features: Vec<Vec<f32>> = points.iter().map(|point| self.points.features(point)).collect();
+        let refined = self.model.refine(&features, &(self.loops)(points));
+        refined.unwrap_or_else(|| self.predict(points))
     }
 }
 
@@ -89,6 +101,9 @@ fn batch(known: &Known, candidates: Vec<(Point, f64)>, count: usize, random: &mu
     left.sort_by(by_cost);
     left.dedup_by(|(p, _), (q, _)| p == q);
     left.truncate(8 * count);
+    let points: Vec<Point> = left.into_iter().map(|(point, _)| point).collect();
+    let costs = known.refined(&points);
+    let mut left: Vec<(Point, f64)> = points.into_iter().zip(costs).collect();
     let (mut chosen, mut parts) = (Vec::new(), HashSet::new());
     while chosen.len() < by_model && !left.is_empty() {
         let worth = |(point, cost): &(Point, f64)| {

@@ -44,13 +44,26 @@ pub fn kernel(name: &str, calls: u64) -> Kernel {
         program: String::new(),
         space: space(),
         calls,
+        roof: None,
+        features: None,
     }
 }
 
 /// The usual options.
 pub fn options(search: search::Kind, trials: usize) -> Options {
     let (target, model) = ("machine".to_owned(), cost_model::Kind::Trees);
-    Options { trials, time: None, seed: 1, search, model, target, threads: 1 }
+    Options {
+        trials,
+        time: None,
+        seed: 1,
+        search,
+        model,
+        target,
+        threads: 1,
+        until: None,
+        patience: None,
+        past: Vec::new().into(),
+    }
 }
 
 /// A measurer that gives these times, and fails where an odd number of rows meets four vectors.

@@ -3,9 +3,11 @@
 mod escape;
 mod graph;
 mod layers;
+mod plot;
 pub mod quantization;
 mod roofline;
 mod tables;
+pub mod tuning;
 
 use super::Report;
 use super::totals::saved;

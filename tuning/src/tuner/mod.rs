@@ -5,15 +5,17 @@
 //!     last:  the best few of each kernel in turn with its default
 //! ```
 
-use crate::cost_model::{self, CostModel, Sample};
+mod state;
+
+use crate::cost_model::{self, Past};
 use crate::kernel::Kernel;
 use crate::log::{Record, VERSION, picoseconds, seconds};
 use crate::measure::{Measured, Measurer};
-use crate::points::{Point, Points};
-use crate::search::{self, Known, Search, by_cost};
-use fusion_operators::random::Random;
+use crate::points::Point;
+use crate::search::{self, by_cost};
 use fusion_schedule::auto_schedule::Choice;
-use std::collections::HashSet;
+use state::State;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How to search.
@@ -33,6 +35,12 @@ pub struct Options {
     pub target: String,
     /// Threads that kernels run on.
     pub threads: u16,
+    /// Leave a kernel that reaches this share of its roof.
+    pub until: Option<f64>,
+    /// Leave a kernel after so many batches that found nothing better, where the cost model expects nothing either.
+    pub patience: Option<usize>,
+    /// What was measured of other kernels.
+    pub past: Arc<[Past]>,
 }
 
 /// Measurements that are made at a time.
@@ -41,59 +49,6 @@ const BATCH: usize = 8;
 const FADES: f64 = 0.5;
 /// Of the best points of a kernel, those that are measured again.
 const FINALISTS: usize = 5;
-
-struct State<'k> {
-    kernel: &'k Kernel,
-    points: Points<'k>,
-    search: Box<dyn Search>,
-    model: Box<dyn CostModel>,
-    random: Random,
-    measured: Vec<(Point, f64)>,
-    samples: Vec<Sample>,
-    seen: HashSet<Point>,
-    /// The estimate of the default, and what it takes.
-    estimate: f64,
-    default: Option<f64>,
-    best: f64,
-    hope: f64,
-}
-
-impl<'k> State<'k> {
-    fn new(kernel: &'k Kernel, number: usize, options: &Options) -> State<'k> {
-        State {
-            kernel,
-            points: Points::of(&kernel.space),
-            search: options.search.search(),
-            model: options.model.model(),
-            random: Random::new(options.seed.wrapping_add((number as u64) << 32)),
-            measured: Vec::new(),
-            samples: Vec::new(),
-            seen: HashSet::new(),
-            estimate: 0.0,
-            default: None,
-            best: f64::INFINITY,
-            hope: 1.0,
-        }
-    }
-
-    fn expected(&self) -> f64 {
-        let seconds = if self.best.is_finite() { self.best } else { self.default.unwrap_or(0.0) };
-        self.kernel.calls as f64 * seconds * self.hope
-    }
-
-    fn propose(&mut self, count: usize) -> Vec<Point> {
-        self.model.fit(&self.samples);
-        let State { points, measured, seen, model, search, random, .. } = self;
-        search.propose(&Known { points, measured, seen, model: &**model }, count, random)
-    }
-
-    fn learn(&mut self, point: Point, seconds: f64) {
-        if seconds.is_finite() {
-            self.samples.push(Sample { features: self.points.features(&point), log_seconds: seconds.ln() });
-        }
-        self.measured.push((point, seconds));
-    }
-}
 
 /// Tunes kernels. Each measurement goes to `log`, whose error ends the search, as one of the measurer does.
 pub fn tune<M: Measurer, E: From<M::Error>>(
@@ -118,6 +73,9 @@ pub fn tune<M: Measurer, E: From<M::Error>>(
             trial,
             choices: choices.to_vec(),
             estimate_ps: picoseconds(estimate),
+            roof_ps: kernel.roof.map(picoseconds),
+            predicted_ps: None,
+            loops: Vec::new(),
             times_ps: measured.clone().unwrap_or_default(),
             error: measured.clone().err(),
             again: false,
@@ -130,10 +88,14 @@ pub fn tune<M: Measurer, E: From<M::Error>>(
         let measured = measured.unwrap_or_else(|| Err("it was not measured".to_owned()));
         let default = state.points.of_choices(&kernel.space.default);
         state.estimate = default.as_ref().map_or(0.0, |point| state.points.estimate(point));
-        log(&record(kernel, &kernel.space.default, state.estimate, &measured, trial))?;
+        let loops =
+            default.as_ref().and_then(|point| state.loops(std::slice::from_ref(point)).pop().flatten());
+        let record = record(kernel, &kernel.space.default, state.estimate, &measured, trial);
+        log(&Record { loops: loops.unwrap_or_default(), ..record })?;
         trial += 1;
-        state.default = measured.ok().and_then(|times| seconds(&times));
-        state.best = state.default.unwrap_or(f64::INFINITY);
+        let times = measured.unwrap_or_default();
+        state.default = seconds(&times);
+        state.found(&times);
         // The default itself is a point of the space, which need not be measured twice.
         if let Some(point) = default {
             state.seen.insert(point.clone());
@@ -144,26 +106,39 @@ pub fn tune<M: Measurer, E: From<M::Error>>(
         }
     }
     while left > 0 && options.time.is_none_or(|time| start.elapsed() < time) {
+        for state in &mut states {
+            // What is near its roof has nothing left to find.
+            if options.until.is_some_and(|share| state.share_of_roof() >= share) {
+                state.hope = 0.0;
+            }
+        }
         let most = states.iter_mut().max_by(|a, b| a.expected().total_cmp(&b.expected()));
         let Some(state) = most.filter(|state| state.expected() > 0.0) else { break };
-        let points = state.propose(BATCH.min(left));
-        if points.is_empty() {
+        let (points, predicted) = state.propose(BATCH.min(left));
+        let is_done =
+            options.patience.is_some_and(|rounds| state.idle >= rounds) && !state.gains_by(&predicted);
+        if points.is_empty() || is_done {
             state.hope = 0.0;
             continue;
         }
         left -= points.len();
         state.seen.extend(points.iter().cloned());
         let choices: Vec<Vec<Choice>> = points.iter().map(|point| state.points.choices(point)).collect();
+        let loops = state.loops(&points);
         let times = measurer.measure(state.kernel, &choices)?;
         let before = state.best;
-        for ((point, choices), measured) in points.into_iter().zip(&choices).zip(times) {
-            log(&record(state.kernel, choices, state.points.estimate(&point), &measured, trial))?;
+        for (at, (point, measured)) in points.into_iter().zip(times).enumerate() {
+            let record = record(state.kernel, &choices[at], state.points.estimate(&point), &measured, trial);
+            let predicted_ps = state.model.is_of_seconds().then(|| picoseconds(predicted[at].exp()));
+            log(&Record { predicted_ps, loops: loops[at].clone().unwrap_or_default(), ..record })?;
             trial += 1;
-            let seconds = measured.ok().and_then(|times| seconds(&times)).unwrap_or(f64::INFINITY);
-            state.best = state.best.min(seconds);
-            state.learn(point, seconds);
+            let times = measured.unwrap_or_default();
+            state.found(&times);
+            state.learn(point, seconds(&times).unwrap_or(f64::INFINITY));
         }
-        state.hope = if state.best < before { 1.0 } else { state.hope * FADES };
+        let is_better = state.best < before;
+        state.hope = if is_better { 1.0 } else { state.hope * FADES };
+        state.idle = if is_better { 0 } else { state.idle + 1 };
         // A kernel of which nothing is expected is not looked at while others are; when all are so, each gets its turn.
         if states.iter().all(|state| state.hope < 1e-3) {
             let open = states.iter_mut().filter(|state| state.hope > 0.0);

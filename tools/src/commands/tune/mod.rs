@@ -1,20 +1,26 @@
 //! `fusion tune`: finds schedules by measuring them.
 
+mod logs;
+mod progress;
+
 use super::options::Options;
+use super::output;
 use crate::failure::Failure;
+use crate::report::Report;
+use crate::report::machine::Machine;
 use crate::{print, program};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use fusion::driver::{self, CompileOptions};
 use fusion_tuning::kernel::Kernel;
-use fusion_tuning::log::{self, Chosen, Record};
+use fusion_tuning::log::{self, Record};
 use fusion_tuning::measure::{Local, Replay, Running, worker};
 use fusion_tuning::tuner;
 use fusion_tuning::{cost_model, search, target_of};
 use indexmap::IndexMap;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write, stderr, stdin, stdout};
+use logs::{Logs, Merge, Statistics};
+use progress::Progress;
+use std::io::{Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,6 +50,19 @@ pub struct Tune {
     #[arg(long, value_name = "SECONDS", value_parser = super::bench::budget)]
     time: Option<Duration>,
 
+    /// Leave a kernel once it reaches this share of its roof, such as 0.95. The roof is what its arithmetic or its bytes take at least, by the description
+    /// of the machine.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    until: Option<f64>,
+
+    /// Leave a kernel after so many batches of eight that found nothing faster, where the cost model expects nothing either; 0 to go on.
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    patience: usize,
+
+    /// Logs of other kernels and machines, or directories of logs, of which the cost model learns before it starts.
+    #[arg(long, value_name = "DIR|LOG", num_args = 1..)]
+    warm_start: Vec<PathBuf>,
+
     /// The seed of the search.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -72,6 +91,11 @@ pub struct Tune {
     #[arg(long, value_name = "LOG.jsonl")]
     replay: Option<PathBuf>,
 
+    /// Write what was found as a page for the browser: curves of the best, predictions beside times, what the best changed, and which features tell the
+    /// times.
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+
     #[command(flatten)]
     options: Options,
 }
@@ -80,28 +104,13 @@ pub struct Tune {
 enum Command {
     /// Print what logs found best for each kernel.
     Best(Logs),
+    /// Print what there is in logs of each kernel: measurements, those that failed and why, and by which versions.
+    Stats(Statistics),
     /// Write the measurements of several logs into one.
     Merge(Merge),
     /// Answer requests of `fusion tune`.
     #[command(hide = true)]
     Worker,
-}
-
-#[derive(Debug, Args)]
-struct Logs {
-    /// The logs.
-    #[arg(required = true, value_name = "LOG.jsonl")]
-    logs: Vec<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-struct Merge {
-    #[command(flatten)]
-    logs: Logs,
-
-    /// The log to write.
-    #[arg(short, long, value_name = "LOG.jsonl")]
-    output: PathBuf,
 }
 
 fn named<T: Copy + Send + Sync + 'static>(
@@ -111,13 +120,6 @@ fn named<T: Copy + Send + Sync + 'static>(
     names.map(|name| all.iter().find(|(_, known)| *known == name).map_or(all[0].0, |(value, _)| *value))
 }
 
-impl Logs {
-    fn read(&self) -> Result<Vec<Record>, Failure> {
-        let all: Result<Vec<Vec<Record>>, _> = self.logs.iter().map(|path| log::read(path)).collect();
-        Ok(all?.concat())
-    }
-}
-
 impl Tune {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
@@ -125,27 +127,23 @@ impl Tune {
             (Some(Command::Worker), ..) => {
                 worker::serve(stdin().lock(), stdout().lock()).map_err(Failure::file("read", Path::new("-")))
             }
-            (Some(Command::Best(logs)), ..) => print::line(table(&log::best(&logs.read()?))),
-            (Some(Command::Merge(merge)), ..) => {
-                let records = merge.logs.read()?;
-                let mut file = BufWriter::new(
-                    File::create(&merge.output).map_err(Failure::file("write", &merge.output))?,
-                );
-                records.iter().try_for_each(|record| append(&mut file, &merge.output, record))
-            }
+            (Some(Command::Best(logs)), ..) => logs.best(),
+            (Some(Command::Stats(statistics)), ..) => statistics.run(),
+            (Some(Command::Merge(merge)), ..) => merge.run(),
             (None, Some(model), Some(output)) => self.tune(model, output),
             // clap asks for both.
             (None, ..) => Ok(()),
         }
     }
 
-    fn tune(&self, model: &Path, output: &Path) -> Result<(), Failure> {
+    fn tune(&self, model: &Path, log_file: &Path) -> Result<(), Failure> {
         self.options.fit(model)?;
+        self.html.as_deref().map_or(Ok(()), output::can_be_written)?;
         let options = self.options.resolve()?;
         if options.target.device().is_some() {
             return Err(Failure::TunesProcessors(options.target.name.clone()));
         }
-        let kernels = kernels(model, &options)?;
+        let kernels = kernels(model, &options, self.counted_threads())?;
         if kernels.is_empty() {
             return Err(Failure::NothingToTune(model.to_owned()));
         }
@@ -156,25 +154,41 @@ impl Tune {
             search: self.search,
             model: self.cost_model,
             target: target_of(&options),
-            threads: self.threads,
+            threads: self.counted_threads(),
+            until: self.until,
+            patience: Some(self.patience).filter(|rounds| *rounds > 0),
+            past: match self.warm_start.is_empty() {
+                true => Vec::new().into(),
+                false => cost_model::from_logs(&self.warm_start)?.into(),
+            },
         };
         let replayed = self.replay.as_ref().map(|path| log::read(path)).transpose()?;
-        let mut file = log::append(output)?;
-        let bar = progress_bar(self.trials + kernels.len());
+        let mut file = log::append(log_file)?;
+        let mut progress = Progress::of(&kernels, self.trials, self.time);
         let mut written: Vec<Record> = Vec::new();
         let mut keep = |record: &Record| {
-            append(&mut file, output, record)?;
+            append(&mut file, log_file, record)?;
             written.push(record.clone());
-            bar.inc(u64::from(!record.again));
-            bar.set_message(record.name.clone());
+            progress.tell(record);
             Ok::<(), Failure>(())
         };
         match replayed {
             Some(records) => tuner::tune(&kernels, &search, &mut Replay::of(records), &mut keep)?,
             None => tuner::tune(&kernels, &search, &mut self.local(&options)?, &mut keep)?,
         }
-        bar.finish_and_clear();
-        print::line(table(&log::best(&written)))
+        progress.end();
+        logs::write_page(self.html.as_deref(), &written)?;
+        print::line(logs::best_of(&log::best(&written)))
+    }
+
+    /// The threads that kernels run on.
+    fn counted_threads(&self) -> u16 {
+        match self.threads {
+            0 => {
+                std::thread::available_parallelism().map_or(1, |n| u16::try_from(n.get()).unwrap_or(u16::MAX))
+            }
+            threads => threads,
+        }
     }
 
     /// What measures on this machine, by processes of this program.
@@ -190,58 +204,52 @@ impl Tune {
     }
 }
 
-/// The kernels of a model that differ, with how often each is called.
-fn kernels(model: &Path, options: &CompileOptions) -> Result<Vec<Kernel>, Failure> {
-    let options = CompileOptions { spaces: true, choices: IndexMap::new(), ..options.clone() };
-    let compiled = driver::compile(model, &options).map_err(fusion::Error::from)?;
+/// The kernels of a model that differ, with how often each is called and the roof over it on these threads.
+fn kernels(model: &Path, options: &CompileOptions, threads: u16) -> Result<Vec<Kernel>, Failure> {
+    let options = CompileOptions { spaces: true, explain: true, choices: IndexMap::new(), ..options.clone() };
+    let mut compiled = driver::compile(model, &options).map_err(fusion::Error::from)?;
+    let report = Report::of(&mut compiled, &options);
+    let machine = Machine::of_threads(options.target.description(), threads);
     let mut kernels: IndexMap<String, Kernel> = IndexMap::new();
-    for (kernel, predicted) in compiled.description.kernels.iter().zip(&compiled.predicted) {
-        let Some(found) = compiled.tunable.get(&kernel.name) else { continue };
+    for (row, predicted) in report.kernels.iter().zip(&compiled.predicted) {
+        let Some(found) = compiled.tunable.get(&row.name) else { continue };
         let own = Kernel {
-            name: kernel.name.clone(),
+            name: row.name.clone(),
             hash: found.hash.clone(),
             program: found.program.clone(),
             space: found.space.clone(),
             calls: 0,
+            roof: machine.roof_of(row),
+            features: Some(found.features.clone()),
         };
         kernels.entry(found.hash.clone()).or_insert(own).calls += predicted.runs;
     }
     Ok(kernels.into_values().collect())
 }
 
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0);
+    number.ok_or_else(|| {
+        format!("a share of the roof is above 0 and at most 1, such as 0.95, and {text:?} is none")
+    })
+}
+
 fn append(file: &mut impl Write, path: &Path, record: &Record) -> Result<(), Failure> {
-    let line = serde_json::to_string(record)?;
-    writeln!(file, "{line}").and_then(|()| file.flush()).map_err(Failure::file("write", path))
+    let line = log::line(record)?;
+    file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(Failure::file("write", path))
 }
 
-fn progress_bar(trials: usize) -> ProgressBar {
-    if !stderr().is_terminal() {
-        return ProgressBar::hidden();
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn shares_of_the_roof_are_parsed() {
+        assert_eq!(super::share("0.95"), Ok(0.95));
+        for bad in ["1.5", "0", "-1", "NaN", "much"] {
+            let said = super::share(bad).unwrap_err();
+            assert!(
+                said.starts_with("a share of the roof is above 0 and at most 1") && said.contains(bad),
+                "{said}"
+            );
+        }
     }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    let bar = ProgressBar::new(trials as u64);
-    style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
-}
-
-/// What was found, a line a kernel.
-fn table(all: &[Chosen]) -> String {
-    let mut lines = vec![format!(
-        "{:40} {:12} {:>7} {:>12} {:>12} {:>7}",
-        "kernel", "processor", "trials", "default us", "best us", "ratio"
-    )];
-    for chosen in all {
-        let us = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |s| format!("{:.3}", s * 1e6));
-        let best = chosen.choices.as_ref().map(|(_, seconds)| *seconds).or(chosen.default);
-        let ratio = chosen.default.zip(best).map_or("-".to_owned(), |(d, b)| format!("{:.2}", d / b));
-        lines.push(format!(
-            "{:40} {:12} {:>7} {:>12} {:>12} {:>7}",
-            chosen.name,
-            chosen.target,
-            chosen.trials,
-            us(chosen.default),
-            us(best),
-            ratio
-        ));
-    }
-    lines.join("\n")
 }
