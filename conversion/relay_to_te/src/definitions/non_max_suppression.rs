@@ -139,14 +139,13 @@ impl<'c> Line<'c> {
                 let own = self.rectangle(l, s.to_index(place));
                 let hit = self.hits(l, &own, chosen[0]);
                 let free = s.compare(Compare::Equal, hit, s.int(0, DType::I32));
-                let more = l.guard_else(free.value, chosen, |l| {
+                l.guard_else(free.value, chosen, |l| {
                     self.choose(l, chosen[0], place);
                     own.ends.iter().chain([&own.area]).enumerate().for_each(|(part, value)| {
                         l.store(*value, self.kept, self.place_kept(&l.scalars(), part, chosen[0]));
                     });
                     vec![l.scalars().index_affine(chosen[0], 1, 1)]
-                });
-                more
+                })
             })
         });
     }

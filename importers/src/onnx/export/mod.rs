@@ -155,7 +155,7 @@ impl Exporter {
         for ((from, to), operand) in call.operands.iter().zip(&types).zip(operands) {
             given.push(self.cast(operand, from.dtype, to.dtype));
         }
-        let value = write(self, &Call { operands: &types, ..call.clone() }, &given, &wide(result))?;
+        let value = write(self, &Call { operands: &types, ..*call }, &given, &wide(result))?;
         Some(self.cast(&value, dtype, result.dtype))
     }
 
