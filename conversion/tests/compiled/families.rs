@@ -4,7 +4,7 @@ use super::*;
 use fusion_operators::Layout;
 use fusion_operators::ops::{
     columns::COL2IM, contraction::*, convolution::*, elementwise::*, indexing::*, layout::*,
-    normalization::*, pooling::*, reduction::*, shape::*,
+    non_max_suppression::NON_MAX_SUPPRESSION, normalization::*, pooling::*, reduction::*, shape::*,
 };
 
 const FLOATS: &[DType] = &[DType::F32, DType::F32, DType::F64, DType::F16];
@@ -292,6 +292,37 @@ fn movements() {
             .with("scales", vec![1.0, 1.0, 9.0 / 7.0, 1.25])
             .with("method", method);
         checker.call(&RESIZE, attrs, &[random.tensor(DType::F32, &[2, 3, 7, 4])]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn suppression() {
+    let (mut random, mut checker) = (Random::new(16), Checker::default());
+    for round in 0..12 {
+        let (batch, classes, count) = (random.within(1, 2), random.within(1, 3), random.of(&[1, 7, 40, 200]));
+        let [batch, classes] = [batch, classes].map(|n| n as usize);
+        let mut boxes = Vec::new();
+        for _ in 0..batch * count {
+            let mut number = |least: i64, most: i64| random.within(least, most) as f64 / 4.0;
+            let (y, x) = (number(0, 40), number(0, 40));
+            boxes.extend([y, x, y + number(1, 20), x + number(1, 20)]);
+        }
+        let scalar = |dtype, value: f64| Tensor::from_f64s(dtype, &[], &[value]).unwrap();
+        let mut operands = vec![
+            Tensor::from_f64s(DType::F32, &[batch, count, 4], &boxes).unwrap(),
+            // Of few values, so that many are equal.
+            random.between(DType::F32, &[batch, classes, count], 0, if round % 2 == 0 { 1 } else { 9 }),
+            scalar(DType::I64, random.of(&[0.0, 3.0, 30.0, 1000.0])),
+            scalar(DType::F32, random.of(&[0.0, 0.25, 0.5, 1.0])),
+            scalar(DType::F32, random.of(&[f64::NEG_INFINITY, 0.25, 0.5])),
+        ];
+        let mut attrs = Attrs::new().with("inclusive", random.flag()).with("top_k", random.of(&[-1, 5, 50]));
+        if round % 3 > 0 {
+            operands.push(random.between(DType::I32, &[batch, count], 0, 2));
+            attrs.set("room", random.of(&[1, 20]));
+        }
+        checker.call(&NON_MAX_SUPPRESSION, attrs, &operands);
     }
     checker.finish();
 }

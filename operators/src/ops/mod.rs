@@ -11,6 +11,7 @@ pub mod few_bits;
 pub mod indexing;
 pub mod inner_product_trick;
 pub mod layout;
+pub mod non_max_suppression;
 pub mod normalization;
 pub mod pooling;
 pub mod quantization;
@@ -43,6 +44,7 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("creation", creation::ALL),
     ("reduction", reduction::ALL),
     ("sequence_mask", sequence_mask::ALL),
+    ("non_max_suppression", non_max_suppression::ALL),
     ("quantization", quantization::ALL),
     ("strings", strings::ALL),
 ];

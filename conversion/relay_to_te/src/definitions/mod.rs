@@ -18,6 +18,7 @@ mod layout;
 pub mod looped;
 mod mean;
 mod moments;
+mod non_max_suppression;
 mod normalization;
 mod online_attention;
 mod pad;
@@ -144,6 +145,7 @@ const FAMILIES: &[Table] = &[
     topk::TABLE,
     winograd::TABLE,
     sequence_mask::TABLE,
+    non_max_suppression::TABLE,
     bitcast::TABLE,
 ];
 

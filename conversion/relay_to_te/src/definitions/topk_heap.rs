@@ -98,7 +98,7 @@ fn behind<'c>(s: &Scalars<'c>, how: Compare, a: Pair<'c>, b: Pair<'c>) -> Scalar
 }
 
 /// The levels of a heap of so many pairs.
-fn levels<'c>(loops: &Loops<'c>, size: Size<'c>) -> Size<'c> {
+pub(super) fn levels<'c>(loops: &Loops<'c>, size: Size<'c>) -> Size<'c> {
     match size {
         Size::Known(k) => Size::Known(u64::from(k.max(1).ilog2()) + 1),
         Size::Dynamic(k) => {

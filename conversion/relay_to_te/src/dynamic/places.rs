@@ -14,6 +14,26 @@ pub fn topk(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     Ok(result)
 }
 
+/// Boxes, scores and groups are of one batch, and as many.
+pub fn non_max_suppression(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
+    let result = row(call)?;
+    let (boxes, scores) = (&call.operands[0].dims, &call.operands[1].dims);
+    let groups = call.operands.get(5).map_or(&boxes[..2], |groups| &groups.dims);
+    for (own, scores, groups) in [(&boxes[0], &scores[0], &groups[0]), (&boxes[1], &scores[2], &groups[1])] {
+        steps.equal(
+            own,
+            scores,
+            "violates constraint C1: boxes and scores must be of one batch, and as many",
+        );
+        steps.equal(
+            own,
+            groups,
+            "violates constraint C3: boxes and groups must be of one batch, and as many",
+        );
+    }
+    Ok(result)
+}
+
 /// As long as the number says, which is an input of the kernel.
 pub fn dynamic_iota(steps: &mut Steps, call: &Call) -> Result<Vec<TensorType>, String> {
     let mut result = row(call)?;

@@ -17,7 +17,8 @@ use super::steps::Steps;
 use super::{places, windows};
 use crate::definitions::is_elementwise;
 use fusion_operators::ops::{
-    attention, contraction, convolution, creation, indexing, normalization, pooling, reduction, shape,
+    attention, contraction, convolution, creation, indexing, non_max_suppression, normalization, pooling,
+    reduction, shape,
 };
 use fusion_operators::relation::{checked_axis, int_attr, ints_attr, normalize_axes};
 use fusion_operators::{Call, Dim, Operator, TensorType};
@@ -76,6 +77,7 @@ const TABLE: &[(&Operator, DynamicRelation)] = &[
     (&reduction::CUMSUM, as_in_row),
     (&reduction::CUMPROD, as_in_row),
     (&reduction::TOPK, places::topk),
+    (&non_max_suppression::NON_MAX_SUPPRESSION, places::non_max_suppression),
     (&indexing::GATHER_ELEMENTS, places::gather_elements),
     (&indexing::GATHER_ND, places::gather_nd),
     (&indexing::SCATTER_ELEMENTS, places::scatter_elements),

@@ -11,10 +11,7 @@ macro_rules! same {
             let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
             Some(x.node($name, &operands, &[]))
         }),)*
-        (&e::RSQRT, |x, _, operands, _| {
-            let root = x.node("Sqrt", &[&operands[0]], &[]);
-            Some(x.node("Reciprocal", &[&root], &[]))
-        }),
+        (&e::RSQRT, |x, call, operands, result| x.in_f32(call, operands, result, rsqrt)),
         (&e::NOT_EQUAL, |x, _, operands, _| {
             let equal = x.node("Equal", &[&operands[0], &operands[1]], &[]);
             Some(x.node("Not", &[&equal], &[]))
@@ -25,7 +22,9 @@ macro_rules! same {
         (&e::SHIFT_RIGHT, |x, call, operands, _| shift(x, call, operands, "RIGHT")),
         (&e::CAST, cast),
         (&e::CLIP, clip),
-        (&ops::quantization::SIMULATED_QUANTIZE, simulated_quantize)]
+        (&ops::quantization::SIMULATED_QUANTIZE, |x, call, operands, result| {
+            x.in_f32(call, operands, result, simulated_quantize)
+        })]
     };
 }
 
@@ -37,6 +36,11 @@ pub const ROWS: &[Row] = same![
     GREATER "Greater", GREATER_EQUAL "GreaterOrEqual", LOGICAL_AND "And", LOGICAL_OR "Or", LOGICAL_XOR "Xor", BITWISE_AND "BitwiseAnd",
     BITWISE_OR "BitwiseOr", BITWISE_XOR "BitwiseXor", WHERE "Where",
 ];
+
+fn rsqrt(x: &mut Exporter, _: &Call, operands: &[String], _: &TensorType) -> Option<String> {
+    let root = x.node("Sqrt", &[&operands[0]], &[]);
+    Some(x.node("Reciprocal", &[&root], &[]))
+}
 
 /// ONNX has the remainder with the sign of the divisor of integers alone.
 fn modulo(x: &mut Exporter, call: &Call, operands: &[String], fmod: bool) -> Option<String> {

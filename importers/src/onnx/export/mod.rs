@@ -133,6 +133,32 @@ impl Exporter {
         Some(self.constant(&Tensor::from_f64s(dtype, &[], &[value]).ok()?))
     }
 
+    /// Nodes of several roundings in f32 where the result is of a half type: the operator rounds once, and what the digits in
+    /// between leave out may be all that a difference behind it sees.
+    fn in_f32(
+        &mut self,
+        call: &Call,
+        operands: &[String],
+        result: &TensorType,
+        write: Write,
+    ) -> Option<String> {
+        let dtype = if result.dtype.size() < DType::F32.size() { DType::F32 } else { result.dtype };
+        if !result.dtype.is_float() || dtype == result.dtype {
+            return write(self, call, operands, result);
+        }
+        let wide = |ty: &TensorType| match ty.dtype.is_float() {
+            true => TensorType { dtype, ..ty.clone() },
+            false => ty.clone(),
+        };
+        let types: Vec<TensorType> = call.operands.iter().map(wide).collect();
+        let mut given = Vec::new();
+        for ((from, to), operand) in call.operands.iter().zip(&types).zip(operands) {
+            given.push(self.cast(operand, from.dtype, to.dtype));
+        }
+        let value = write(self, &Call { operands: &types, ..*call }, &given, &wide(result))?;
+        Some(self.cast(&value, dtype, result.dtype))
+    }
+
     /// The value converted, where that is not its element type.
     fn cast(&mut self, value: &str, from: DType, to: DType) -> String {
         match from == to {

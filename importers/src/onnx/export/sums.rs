@@ -11,7 +11,7 @@ pub const ROWS: &[Row] = &[
     (&c::MATMUL, matmul),
     (&c::BATCH_MATMUL, matmul),
     (&c::DENSE, dense),
-    (&attention::ATTENTION, attention),
+    (&attention::ATTENTION, |x, call, operands, result| x.in_f32(call, operands, result, attention)),
     (&k::CONV1D, convolution),
     (&k::CONV2D, convolution),
     (&k::CONV3D, convolution),
@@ -76,23 +76,16 @@ fn dense(x: &mut Exporter, call: &Call, operands: &[String], result: &TensorType
     Some(x.node("MatMul", &[&data, &weight], &[]))
 }
 
-/// The scores of half types are computed in f32, as the operator's are: what rounds them to 8 bits may choose another key.
 fn attention(x: &mut Exporter, call: &Call, operands: &[String], result: &TensorType) -> Option<String> {
-    let dtype = if result.dtype.size() < DType::F32.size() { DType::F32 } else { result.dtype };
-    let mut given = Vec::new();
-    for (ty, operand) in call.operands.iter().zip(operands) {
-        given.push(x.cast(operand, ty.dtype, dtype));
-    }
-    let keys = turned(x, &given[1], &call.operands[1])?;
-    let scores = x.node("MatMul", &[&given[0], &keys], &[]);
-    let scale = x.number(dtype, call.attrs.float_or("scale", 1.0))?;
+    let keys = turned(x, &operands[1], &call.operands[1])?;
+    let scores = x.node("MatMul", &[&operands[0], &keys], &[]);
+    let scale = x.number(result.dtype, call.attrs.float_or("scale", 1.0))?;
     let mut scores = x.node("Mul", &[&scores, &scale], &[]);
-    if let Some(bias) = given.get(3) {
+    if let Some(bias) = operands.get(3) {
         scores = x.node("Add", &[&scores, bias], &[]);
     }
     let weights = x.node("Softmax", &[&scores], &[("axis", Attr::Int(-1))]);
-    let sums = x.node("MatMul", &[&weights, &given[2]], &[]);
-    Some(x.cast(&sums, dtype, result.dtype))
+    Some(x.node("MatMul", &[&weights, &operands[2]], &[]))
 }
 
 /// ONNX convolves floats.

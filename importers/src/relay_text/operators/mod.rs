@@ -6,6 +6,7 @@
 //!   fusion.x   our row x, with its own attributes: what TVM has no name for
 //! ```
 
+mod bits;
 mod call;
 mod contraction;
 mod creation;
@@ -96,6 +97,7 @@ pub(super) const SAME: &[&[Same]] =
 const BUILT: &[&[&[Built]]] = &[FAMILIES, images::BUILT, quantized::BUILT, rearranging::BUILT];
 
 const FAMILIES: &[&[Built]] = &[
+    bits::BUILT,
     elementwise::BUILT,
     contraction::BUILT,
     creation::BUILT,

@@ -70,7 +70,7 @@ pub struct Forest {
     /// Branches to the deepest leaf.
     pub depth: usize,
     /// Node, target and weight.
-    weights: Vec<(usize, usize, f64)>,
+    pub(super) weights: Vec<(usize, usize, f64)>,
 }
 
 impl Forest {

@@ -6,6 +6,7 @@ mod features;
 mod forest;
 pub mod labels;
 mod linear;
+mod pairs;
 mod scores;
 mod support_vectors;
 mod trees;

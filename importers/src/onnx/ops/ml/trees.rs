@@ -5,6 +5,9 @@
 //!
 //! A leaf is a node whose branches lead to itself, so that shallow trees wait for deep ones. What a step asks may differ
 //! from node to node; one that asks for membership in a set becomes a chain of nodes that ask for equality.
+//!
+//! Tables are what takes the time. Where `no` lies right behind `yes` (`Forest::pair`), one word of 32 bits has all that a
+//! node says but its split: `feature | yes | whether no is another node`.
 
 use fusion_operators::ops::{elementwise as ew, indexing, reduction};
 use fusion_operators::{Attrs, DType, Format, Operator};
@@ -27,19 +30,19 @@ pub const ROWS: &[Conversion] = &[
 
 fn ensemble(im: &mut Importer, node: &Node) -> Converted {
     let directory = im.directory();
-    let forest = of_nodes(node, directory)?;
+    let mut forest = of_nodes(node, directory)?;
     let x = rows(im, node)?;
     let dtype = im.dtype(x)?;
-    let y = values(im, &forest, x, dtype)?;
+    let y = values(im, &mut forest, x, dtype)?;
     Ok(vec![transformed(im, y, forest.transform)?])
 }
 
 /// Its result is f32, whatever the type of the features.
 fn regressor(im: &mut Importer, node: &Node) -> Converted {
     let directory = im.directory();
-    let forest = of_targets(node, directory)?;
+    let mut forest = of_targets(node, directory)?;
     let x = rows(im, node)?;
-    let y = values(im, &forest, x, DType::F32)?;
+    let y = values(im, &mut forest, x, DType::F32)?;
     Ok(vec![transformed(im, y, forest.transform)?])
 }
 
@@ -48,9 +51,9 @@ fn regressor(im: &mut Importer, node: &Node) -> Converted {
 fn classifier(im: &mut Importer, node: &Node) -> Converted {
     let labels = Labels::of_classes(node)?;
     let directory = im.directory();
-    let (forest, only) = of_classes(node, directory, labels.count())?;
+    let (mut forest, only) = of_classes(node, directory, labels.count())?;
     let x = rows(im, node)?;
-    let y = values(im, &forest, x, DType::F32)?;
+    let y = values(im, &mut forest, x, DType::F32)?;
     let Some(only) = only else {
         let chosen = im.op(&reduction::ARGMAX, &[y], Attrs::new().with("axis", 1i64))?;
         let label = labels.at(im, chosen)?;
@@ -86,12 +89,13 @@ fn rows(im: &mut Importer, node: &Node) -> Made {
 }
 
 /// What a forest gives for each row and target.
-fn values(im: &mut Importer, forest: &Forest, x: Value, dtype: DType) -> Made {
+fn values(im: &mut Importer, forest: &mut Forest, x: Value, dtype: DType) -> Made {
     let features = im.extent(x, 1, "the features")?;
     if let Some(feature) = forest.nodes.iter().map(|node| node.feature).find(|&f| f >= features) {
         return Err(Fault::value(format!("a node asks for feature {feature} of {features}")));
     }
-    let reached = reached(im, forest, x)?;
+    let words = if forest.pair() { forest.words(features as usize) } else { None };
+    let reached = reached(im, forest, words, x)?;
     let format = Format::of(dtype).map_or(f64::INFINITY, Format::greatest_number);
     let (empty, op): (f64, &'static Operator) = match forest.aggregate {
         Aggregate::Sum | Aggregate::Average => (0.0, &reduction::REDUCE_SUM),
@@ -112,17 +116,63 @@ fn values(im: &mut Importer, forest: &Forest, x: Value, dtype: DType) -> Made {
     Ok(y)
 }
 
+/// How the tables of nodes are read.
+enum Tables {
+    /// Feature, `yes` and `no`.
+    Apart([Value; 3]),
+    /// Words, and how many bits of them lie below the feature.
+    Joined(Value, u32),
+}
+
+impl Tables {
+    /// The features of nodes, and what tells where their branches lead.
+    fn features(&self, im: &mut Importer, at: Value) -> Result<(Value, Value), Fault> {
+        match *self {
+            Tables::Apart([feature, ..]) => Ok((im.gather(feature, at, 0)?, at)),
+            Tables::Joined(words, below) => {
+                let word = im.gather(words, at, 0)?;
+                let by = im.like(word, below.into())?;
+                Ok((im.bin(&ew::SHIFT_RIGHT, word, by)?, word))
+            }
+        }
+    }
+
+    /// Where nodes lead that go to `yes`, or do not.
+    fn next(&self, im: &mut Importer, from: Value, goes: Value) -> Made {
+        match *self {
+            Tables::Apart([_, yes, no]) => {
+                let (yes, no) = (im.gather(yes, from, 0)?, im.gather(no, from, 0)?);
+                im.select(goes, yes, no)
+            }
+            Tables::Joined(_, below) => {
+                let one = im.like(from, 1.0)?;
+                let moved = im.bin(&ew::SHIFT_RIGHT, from, one)?;
+                let mask = im.like(from, ((1i64 << (below - 1)) - 1) as f64)?;
+                let yes = im.bin(&ew::BITWISE_AND, moved, mask)?;
+                let other = im.bin(&ew::BITWISE_AND, from, one)?;
+                let no = im.add(yes, other)?;
+                im.select(goes, yes, no)
+            }
+        }
+    }
+}
+
 /// The leaf that each row reaches in each tree.
-fn reached(im: &mut Importer, forest: &Forest, x: Value) -> Made {
+fn reached(im: &mut Importer, forest: &Forest, words: Option<(Vec<i64>, u32)>, x: Value) -> Made {
     let dtype = im.dtype(x)?;
     // Numbers of 32 bits: of many rows, what is read and written at each step is what takes the time.
     let column = |im: &mut Importer, f: &dyn Fn(usize) -> i64| {
         let values: Vec<f64> = (0..forest.nodes.len()).map(|i| f(i) as f64).collect();
         im.floats(DType::I32, &[values.len()], &values)
     };
-    let of_feature = column(im, &|i| forest.nodes[i].feature)?;
-    let (of_yes, of_no) =
-        (column(im, &|i| forest.nodes[i].yes as i64)?, column(im, &|i| forest.nodes[i].no as i64)?);
+    let tables = match words {
+        Some((words, below)) => Tables::Joined(column(im, &|i| words[i])?, below),
+        None => Tables::Apart([
+            column(im, &|i| forest.nodes[i].feature)?,
+            column(im, &|i| forest.nodes[i].yes as i64)?,
+            column(im, &|i| forest.nodes[i].no as i64)?,
+        ]),
+    };
     let of_mode = column(im, &|i| forest.nodes[i].mode as i64)?;
     let of_missing = column(im, &|i| forest.nodes[i].missing.into())?;
     let splits: Vec<f64> = forest.nodes.iter().map(|node| node.split).collect();
@@ -132,7 +182,7 @@ fn reached(im: &mut Importer, forest: &Forest, x: Value) -> Made {
     let roots: Vec<f64> = forest.roots.iter().map(|&root| root as f64).collect();
     let mut at = im.floats(DType::I32, &[roots.len()], &roots)?;
     for step in 0..forest.depth.max(1) {
-        let feature = im.gather(of_feature, at, 0)?;
+        let (feature, from) = tables.features(im, at)?;
         // At first all rows stand at the roots.
         let value = match step {
             0 => im.gather(x, feature, 1)?,
@@ -158,8 +208,7 @@ fn reached(im: &mut Importer, forest: &Forest, x: Value) -> Made {
             let both = im.and(nan, missing)?;
             goes = im.bin(&ew::LOGICAL_OR, goes, both)?;
         }
-        let (yes, no) = (im.gather(of_yes, at, 0)?, im.gather(of_no, at, 0)?);
-        at = im.select(goes, yes, no)?;
+        at = tables.next(im, from, goes)?;
     }
     Ok(at)
 }

@@ -15,17 +15,17 @@ pub const BUILT: &[Built] = &[
 ];
 
 /// How rows are put in another order.
-struct Front<'c> {
+pub struct Front<'c> {
     /// Where each row comes from, [B, N].
-    from: Value<'c>,
+    pub from: Value<'c>,
     /// Whether a row of the result counts, [B, N].
-    counts: Value<'c>,
+    pub counts: Value<'c>,
     /// How many do, [B].
-    count: Value<'c>,
+    pub count: Value<'c>,
 }
 
 /// Rows that count to the front, each in its order.
-fn front<'c>(call: &mut Call<'_, 'c, '_>, kept: Value<'c>, rows: i64) -> Outcome<Front<'c>> {
+pub fn front<'c>(call: &mut Call<'_, 'c, '_>, kept: Value<'c>, rows: i64) -> Outcome<Front<'c>> {
     let numbers = call.cast(kept, DType::I32)?;
     let attrs = Attrs::new().with("k", rows).with("axis", 1i64);
     let [_, from] = call.rows(&reduction::TOPK, &[numbers], &attrs, 2)?[..] else {
@@ -42,7 +42,7 @@ fn front<'c>(call: &mut Call<'_, 'c, '_>, kept: Value<'c>, rows: i64) -> Outcome
 
 impl<'c> Front<'c> {
     /// A table [B, N, W] in that order.
-    fn table(&self, call: &mut Call<'_, 'c, '_>, x: Value<'c>) -> Outcome<Value<'c>> {
+    pub fn table(&self, call: &mut Call<'_, 'c, '_>, x: Value<'c>) -> Outcome<Value<'c>> {
         let shape = fixed(call, x)?;
         let from = call.expanded(self.from, &[2])?;
         let from = call.broadcast(from, &shape)?;

@@ -5,9 +5,11 @@ mod boxes;
 mod correlation;
 mod detection;
 mod morphology;
+mod proposal;
 mod regions;
 mod resize;
 mod sampling;
+mod suppression;
 mod taps;
 
 use super::{Built, Call};
@@ -21,9 +23,11 @@ pub const BUILT: &[&[Built]] = &[
     correlation::BUILT,
     detection::BUILT,
     morphology::BUILT,
+    proposal::BUILT,
     regions::BUILT,
     resize::BUILT,
     sampling::BUILT,
+    suppression::BUILT,
 ];
 
 /// Where the axes with those letters stand in a layout that has each letter once.
