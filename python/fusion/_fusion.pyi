@@ -24,7 +24,7 @@ class Module:
     def run(self, inputs: Sequence[Any]) -> list[tuple[str, str, list[int], bytearray | list[str]]]: ...
     def run_into(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
 
-def command_line(program: str, arguments: Sequence[str]) -> int: ...
+def command_line(program: str, command: Sequence[str], arguments: Sequence[str]) -> int: ...
 def compile(
     model: Any,
     format: str,
@@ -34,6 +34,7 @@ def compile(
     max_error: float | None = None,
     opt_level: int = 3,
     shapes: dict[str, list[int]] | None = None,
+    schedules: list[str] | None = None,
     tuning_logs: list[str] | None = None,
     jobs: int | None = None,
 ) -> Module: ...

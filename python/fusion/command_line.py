@@ -13,7 +13,9 @@ def _run(program: str) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    sys.exit(_fusion.command_line(program, [os.path.abspath(sys.argv[0]), *sys.argv[1:]]))
+    script = os.path.abspath(sys.argv[0])
+    command = [sys.executable, "-m", "fusion"] if os.path.basename(script) == "__main__.py" else [script]
+    sys.exit(_fusion.command_line(program, command, [program, *sys.argv[1:]]))
 
 
 def fusion() -> NoReturn:

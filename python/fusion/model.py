@@ -67,6 +67,11 @@ def source(model: Any, example: Sequence[Any] | None = None, dynamic_shapes: Any
     raise TypeError(f"a model is a path, bytes of ONNX or StableHLO, an onnx.ModelProto, a lowered or exported function of JAX, a program or module of torch, or the text of a module, and a {type(model).__name__} is none")
 
 
+def files(named: str | os.PathLike | Sequence[str | os.PathLike] | None) -> list[str]:
+    """One file or several."""
+    return [os.fspath(file) for file in ([named] if isinstance(named, (str, os.PathLike)) else named or [])]
+
+
 def compile(  # noqa: A001, the word of the field
     model: Any,
     *,
@@ -77,6 +82,7 @@ def compile(  # noqa: A001, the word of the field
     max_error: float | None = None,
     opt_level: int = 3,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    schedules: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     tuning_log: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     threads: int = 1,
     jobs: int | None = None,
@@ -90,16 +96,16 @@ def compile(  # noqa: A001, the word of the field
     max_error: the largest error, as a part of the largest result, that algorithms such as Winograd's may add up to.
     opt_level: 0 (fast to compile) to 3 (fast to run).
     shapes: extents of inputs that the model leaves dynamic; without them one library serves all.
+    schedules: files of schedules for kernels, which te-schedule writes none for then.
     tuning_log: logs of `fusion tune`.
     threads: threads of a run; 0 for one a processor.
     jobs: kernels that are compiled at a time.
     """
-    logs = [tuning_log] if isinstance(tuning_log, (str, os.PathLike)) else list(tuning_log or [])
     content, form = source(model, example, dynamic_shapes)
     extents = {name: list(shape) for name, shape in (shapes or {}).items()}
     compiled = _fusion.compile(
         content, form, target=target, fp_math=fp_math, max_error=max_error, opt_level=opt_level, shapes=extents,
-        tuning_logs=[os.fspath(log) for log in logs], jobs=jobs,
+        schedules=files(schedules), tuning_logs=files(tuning_log), jobs=jobs,
     )
     compiled.set_threads(threads)
     return Module(compiled, _fusion.onnx_facts(content, form))

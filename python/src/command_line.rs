@@ -5,12 +5,18 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Runs a program over arguments, of which the first is the script that calls it; gives the exit status.
+/// Runs a program that a command calls over arguments, of which the first names it; gives the exit status.
 #[pyfunction]
-pub fn command_line(py: Python<'_>, program: &str, arguments: Vec<OsString>) -> PyResult<i32> {
-    if let Some(script) = arguments.first() {
-        fusion_tools::program::is_called_by(PathBuf::from(script));
+pub fn command_line(
+    py: Python<'_>,
+    program: &str,
+    command: Vec<PathBuf>,
+    arguments: Vec<OsString>,
+) -> PyResult<i32> {
+    if command.is_empty() {
+        return Err(PyValueError::new_err("the command that calls a program has at least a file to execute"));
     }
+    fusion_tools::program::is_called_by(command);
     let run: fn(Vec<OsString>) -> i32 = match program {
         "fusion" => |arguments| fusion_tools::commands::main(arguments).into(),
         "fusion-opt" => |arguments| {

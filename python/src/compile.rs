@@ -67,7 +67,7 @@ fn text(model: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// Compiles a model and loads it.
 #[pyfunction]
-#[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, tuning_logs=None, jobs=None))]
+#[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, schedules=None, tuning_logs=None, jobs=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn compile(
     py: Python<'_>,
@@ -78,6 +78,7 @@ pub fn compile(
     max_error: Option<f64>,
     opt_level: u8,
     shapes: Option<BTreeMap<String, Vec<u64>>>,
+    schedules: Option<Vec<PathBuf>>,
     tuning_logs: Option<Vec<PathBuf>>,
     jobs: Option<usize>,
 ) -> PyResult<Module> {
@@ -98,6 +99,9 @@ pub fn compile(
     }
     for (input, extents) in shapes.unwrap_or_default() {
         compiler = compiler.shape(&input, &extents);
+    }
+    for file in schedules.unwrap_or_default() {
+        compiler = compiler.schedule(file);
     }
     if let Some(jobs) = jobs {
         compiler = compiler.jobs(jobs);

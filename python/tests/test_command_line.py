@@ -1,5 +1,6 @@
 """The programs that pip installs as scripts."""
 
+import json
 import subprocess
 import sys
 
@@ -33,11 +34,17 @@ def test_a_model_is_compiled_by_the_program(script, tmp_path):
     assert fusion.load(tmp_path / "m.so")([1, 2]).tolist() == [-1, -2]
 
 
-def test_a_program_that_calls_itself_calls_the_script(script, tmp_path):
+def test_a_program_that_calls_itself_calls_what_called_it(script, tmp_path):
     (tmp_path / "m.mlir").write_text(MODEL.replace("2xf32", "700x300xf32"))
-    done = script("fusion", "tune", tmp_path / "m.mlir", "-o", tmp_path / "log.jsonl", "--trials", 2)
-    assert done.returncode == 0, done.stderr
-    assert "error" not in (tmp_path / "log.jsonl").read_text()
+    tune = ["tune", tmp_path / "m.mlir", "--trials", "2"]
+    by_script = script("fusion", *tune, "-o", tmp_path / "a.jsonl")
+    by_module = subprocess.run(
+        [sys.executable, "-m", "fusion", *map(str, tune), "-o", tmp_path / "b.jsonl"], capture_output=True, text=True, timeout=300
+    )
+    for done, log in ((by_script, "a.jsonl"), (by_module, "b.jsonl")):
+        assert done.returncode == 0, done.stderr
+        lines = [json.loads(line) for line in (tmp_path / log).read_text().splitlines()]
+        assert lines and not any(line.get("error") for line in lines)
 
 
 def test_failures_and_wrong_usage_have_their_exit_status(script):

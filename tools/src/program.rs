@@ -2,20 +2,23 @@
 //!
 //!     fusion tune ..       fusion tune worker          one kernel crashes, the search goes on
 //!
-//! In Python the executable is the interpreter, and the program a script that calls it.
+//! In Python the executable is the interpreter, and the program a script of it.
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
+static CALLED_BY: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
-/// Says that this program is called by a script.
-pub fn is_called_by(script: PathBuf) {
-    SCRIPT.get_or_init(|| script);
+/// Says what calls this program: another program, and its first arguments.
+pub fn is_called_by(command: Vec<PathBuf>) {
+    CALLED_BY.get_or_init(|| command);
 }
 
-/// The file to execute for this program.
-pub fn path() -> io::Result<PathBuf> {
-    SCRIPT.get().cloned().map_or_else(std::env::current_exe, Ok)
+/// What calls this program: the file to execute, and its first arguments.
+pub fn command() -> io::Result<Vec<PathBuf>> {
+    match CALLED_BY.get() {
+        Some(command) => Ok(command.clone()),
+        None => Ok(vec![std::env::current_exe()?]),
+    }
 }

@@ -91,7 +91,7 @@ impl OnnxTest {
 
         // What a killed process leaves behind goes with this directory.
         let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
-        let program = program::path().map_err(Failure::file("find", Path::new("this program")))?;
+        let program = program::command().map_err(Failure::file("find", Path::new("this program")))?;
         let jobs = match self.jobs {
             Some(jobs) => jobs as usize,
             None => std::thread::available_parallelism().map_or(1, Into::into),
@@ -128,9 +128,9 @@ impl OnnxTest {
     }
 
     /// The command that runs one case.
-    fn command(&self, program: &Path, case: &Case, scratch: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.args(["onnx-test", "--worker"]);
+    fn command(&self, program: &[PathBuf], case: &Case, scratch: &Path) -> Command {
+        let mut command = Command::new(&program[0]);
+        command.args(&program[1..]).args(["onnx-test", "--worker"]);
         command.arg(format!("--rtol={}", self.rtol)).arg(format!("--atol={}", self.atol));
         match &self.options.target_file {
             Some(file) => command.arg(format!("--target-file={}", file.display())),

@@ -193,12 +193,12 @@ impl Tune {
 
     /// What measures on this machine, by processes of this program.
     fn local(&self, options: &CompileOptions) -> Result<Local, Failure> {
-        let program = program::path().map_err(Failure::file("find", Path::new("this program")))?;
+        let mut command = program::command().map_err(Failure::file("find", Path::new("this program")))?;
         let jobs = match self.jobs {
             Some(jobs) => jobs as usize,
             None => std::thread::available_parallelism().map_or(1, Into::into),
         };
-        let command = vec![program, "tune".into(), "worker".into()];
+        command.extend(["tune".into(), "worker".into()]);
         let running = Running { command, threads: self.threads, jobs, timeout: self.timeout };
         Ok(Local::new(options, running)?)
     }

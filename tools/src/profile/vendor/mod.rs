@@ -88,10 +88,10 @@ impl Tool {
             return Err(ToolError::NotInstalled { program: self.program, package: self.package }.into());
         };
         let scratch = tempfile::tempdir().map_err(Failure::file("write", &std::env::temp_dir()))?;
-        let own = program::path().map_err(Failure::file("find", Path::new("fusion")))?;
+        let own = program::command().map_err(Failure::file("find", Path::new("fusion")))?;
         let count = |n: usize| OsString::from(n.to_string());
         let mut command = Command::new(&program);
-        command.args((self.options)(scratch.path(), counters)).arg(own).arg("bench").arg(library);
+        command.args((self.options)(scratch.path(), counters)).args(own).arg("bench").arg(library);
         command
             .args([OsString::from("--runs"), count(RUNS), "--warm-up".into(), count(WARM_UP)])
             .args(arguments);

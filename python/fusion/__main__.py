@@ -1,0 +1,5 @@
+"""`python -m fusion` is the program `fusion`."""
+
+from .command_line import fusion
+
+fusion()
