@@ -161,16 +161,11 @@ impl DlTensor {
         let bytes = match self.bytes {
             0 => &[][..],
             // SAFETY: it was checked to be dense and in host memory; that memory stays readable and unwritten while this lives.
-            len => unsafe {
-                let tensor = &self.managed.as_ref().dl_tensor;
-                std::slice::from_raw_parts(tensor.data.cast::<u8>().add(tensor.byte_offset as usize), len)
-            },
+            len => unsafe { std::slice::from_raw_parts(self.first(), len) },
         };
         Ok(TensorView::new(self.dtype, &self.shape, bytes)?)
     }
-}
 
-impl DlTensor {
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype
@@ -183,10 +178,15 @@ impl DlTensor {
 
     /// The addresses of its bytes.
     pub fn addresses(&self) -> Range<usize> {
+        let first = self.first() as usize;
+        first..first.wrapping_add(self.bytes)
+    }
+
+    /// Where its first byte is.
+    fn first(&self) -> *mut u8 {
         // SAFETY: the managed tensor is ours.
         let tensor = unsafe { &self.managed.as_ref().dl_tensor };
-        let start = (tensor.data as usize).wrapping_add(tensor.byte_offset as usize);
-        start..start.wrapping_add(self.bytes)
+        tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize)
     }
 
     /// Its bytes, for a run to write.
@@ -197,10 +197,7 @@ impl DlTensor {
         match self.bytes {
             0 => &mut [],
             // SAFETY: it was checked to be dense and in host memory; the caller says that it may be written.
-            len => unsafe {
-                let tensor = &self.managed.as_ref().dl_tensor;
-                std::slice::from_raw_parts_mut(tensor.data.cast::<u8>().add(tensor.byte_offset as usize), len)
-            },
+            len => unsafe { std::slice::from_raw_parts_mut(self.first(), len) },
         }
     }
 }

@@ -140,7 +140,6 @@ class Module:
         self.inputs = ports(said["inputs"] if said else compiled.inputs())
         self.outputs = ports(said["outputs"] if said else own or [])
         self._dtypes = [port.dtype for port in self.inputs]
-        self._names: list[str] | None = None
         # Types of results that are known, so that a run writes them where they stay.
         self._results = None if own is None else [(port.shape, port.dtype) for port in ports(own)]
 
@@ -154,7 +153,7 @@ class Module:
 
         out: what the result is written into: an array or a tensor of torch of its type, or a tuple of them.
         """
-        results = self._run(inputs, out if out is None or type(out) in (tuple, list) else (out,))
+        _, results = self._run(inputs, out if out is None or type(out) in (tuple, list) else (out,))
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -162,8 +161,8 @@ class Module:
         names = [port.name for port in self.inputs]
         wanted = self._by_name(inputs, names, "input")
         out = None if outputs is None else self._by_name(outputs, [port.name for port in self.outputs], "output")
-        results = self._run(wanted, out)
-        return dict(zip(self._names or [port.name for port in self.outputs], results))
+        names, results = self._run(wanted, out)
+        return dict(zip([port.name for port in self.outputs] or names, results))
 
     @staticmethod
     def _by_name(values: Mapping[str, Any], names: list[str], what: str) -> list[Any]:
@@ -175,18 +174,18 @@ class Module:
             raise ValueError(f"the model needs {what} {missing[0]!r}; its {what}s are {', '.join(names)}")
         return [values[name] for name in names]
 
-    def _run(self, inputs: Sequence[Any], out: Sequence[Any] | None) -> Sequence[Any]:
+    def _run(self, inputs: Sequence[Any], out: Sequence[Any] | None) -> tuple[list[str], Sequence[Any]]:
+        """The results, and the names that a program without declared outputs gives them."""
         # Of a wrong number of inputs the compiled model tells.
         is_right = len(inputs) == len(self._dtypes)
         values = list(map(given, inputs, self._dtypes) if is_right else map(given, inputs))
         if self._results is None:
             results = self._compiled.run(values)
-            self._names = [name for name, *_ in results] if not self.outputs else None
             arrays = [array(dtype, shape, data) for _, dtype, shape, data in results]
-            return arrays if out is None else copied(arrays, out)
+            return [name for name, *_ in results], arrays if out is None else copied(arrays, out)
         results = [np.empty(shape, dtype) for shape, dtype in self._results] if out is None else out
         self._compiled.run_into(values, list(map(writable, results)))
-        return results
+        return [], results
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the library, and its C header beside it."""

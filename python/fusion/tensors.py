@@ -53,12 +53,10 @@ def given(value: Any, dtype: np.dtype | None = None) -> Any:
 
 def writable(result: Any) -> Any:
     """What a run writes a result into: an object with `__dlpack__`, which for element types that DLPack has none of is one of bytes."""
-    if type(result) is np.ndarray and result.dtype in SHARED and result.flags.carray:
-        return result
     if isinstance(result, np.ndarray):
         if not result.flags.carray:
             raise ValueError("a result is written into a row-major array that may be written; give one, or a copy")
-        return result if result.dtype.name not in EXTENDED else result.reshape(-1).view(np.uint8)
+        return result.reshape(-1).view(np.uint8) if result.dtype not in SHARED and result.dtype.name in EXTENDED else result
     if hasattr(result, "data_ptr"):
         return result.detach()
     raise TypeError(f"a result is written into an array or a tensor of torch, and a {type(result).__name__} is none")
