@@ -7,8 +7,8 @@ use super::shape::fixed;
 use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
-use fusion_operators::ops::{elementwise as ew, indexing};
-use fusion_operators::{Attrs, DType};
+use fusion_operators::DType;
+use fusion_operators::ops::elementwise as ew;
 
 #[rustfmt::skip]
 pub const BUILT: &[Built] = &[
@@ -51,7 +51,7 @@ fn nll_loss<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
         call.gathered(x, places, 0)?
     } else {
         let along = call.expanded(places, &[1])?;
-        let picked = call.row(&indexing::GATHER_ELEMENTS, &[x, along], Attrs::new().with("axis", 1i64))?;
+        let picked = call.gathered_elements(x, along, 1)?;
         call.reshaped(picked, &shape)?
     };
     let loss = call.mul(loss, weight)?;

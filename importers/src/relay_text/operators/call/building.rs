@@ -163,6 +163,11 @@ impl<'c> Call<'_, 'c, '_> {
         self.row(&indexing::GATHER, &[x, places], Attrs::new().with("axis", axis))
     }
 
+    /// The element of each line along an axis at each of its places.
+    pub fn gathered_elements(&mut self, x: Value<'c>, places: Value<'c>, axis: i64) -> Outcome<Value<'c>> {
+        self.row(&indexing::GATHER_ELEMENTS, &[x, places], Attrs::new().with("axis", axis))
+    }
+
     /// A reduction along axes, which go or stay with extent 1.
     pub fn reduced(
         &mut self,

@@ -5,7 +5,7 @@ use crate::relay_text::error::Outcome;
 use crate::relay_text::operators::shape::fixed;
 use crate::relay_text::operators::{Built, Call, built};
 use fusion_dialects::Value;
-use fusion_operators::ops::{elementwise as ew, indexing, reduction};
+use fusion_operators::ops::{elementwise as ew, reduction};
 use fusion_operators::{Attrs, DType};
 
 #[rustfmt::skip]
@@ -46,7 +46,7 @@ impl<'c> Front<'c> {
         let shape = fixed(call, x)?;
         let from = call.expanded(self.from, &[2])?;
         let from = call.broadcast(from, &shape)?;
-        let moved = call.row(&indexing::GATHER_ELEMENTS, &[x, from], Attrs::new().with("axis", 1i64))?;
+        let moved = call.gathered_elements(x, from, 1)?;
         let counts = call.expanded(self.counts, &[2])?;
         let none = call.like(x, -1.0)?;
         call.select(counts, moved, none)

@@ -7,13 +7,14 @@
 //! ```
 //! Ends belong to a box, so that it is wider than their distance by 1.
 
+use super::suppression::chosen_boxes;
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
 use crate::relay_text::operators::shape::fixed;
 use crate::relay_text::operators::{Built, Call, built};
 use fusion_dialects::Value;
 use fusion_operators::ops::non_max_suppression::NON_MAX_SUPPRESSION;
-use fusion_operators::ops::{elementwise as ew, indexing, reduction};
+use fusion_operators::ops::{elementwise as ew, reduction};
 use fusion_operators::{Attrs, DType};
 
 #[rustfmt::skip]
@@ -161,9 +162,8 @@ fn proposal<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let [best, order] = call.rows(&reduction::TOPK, &[scores], &attrs, 2)?[..] else {
         return call.fault("gives two results");
     };
-    let along = Attrs::new().with("axis", 1i64);
     for value in &mut ends {
-        *value = call.row(&indexing::GATHER_ELEMENTS, &[*value, order], along.clone())?;
+        *value = call.gathered_elements(*value, order, 1)?;
     }
     let mut columns = Vec::new();
     for (end, value) in ends.iter().enumerate() {
@@ -179,22 +179,19 @@ fn proposal<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let attrs = Attrs::new().with("room", wanted.min(first));
     let chosen = call.row(&NON_MAX_SUPPRESSION, &[boxes, best, most, overlap, least], attrs)?;
     let chosen = call.reshaped(chosen, &[batch, wanted.min(first)])?;
-    let zero = call.like(chosen, 0.0)?;
-    let there = call.plain(&ew::GREATER_EQUAL, &[chosen, zero])?;
-    let there = call.cast(there, DType::I64)?;
-    let found = call.reduced(&reduction::REDUCE_SUM, there, &[1], true)?;
+    let found = chosen_boxes(call, chosen)?;
     let one = call.like(found, 1.0)?;
     let found = call.plain(&ew::MAXIMUM, &[found, one])?;
     let turn: Vec<i64> = (0..wanted).collect();
     let turn = call.ints_in(DType::I64, &[1, wanted], &turn)?;
     let turn = call.plain(&ew::MOD, &[turn, found])?;
-    let place = call.row(&indexing::GATHER_ELEMENTS, &[chosen, turn], along.clone())?;
+    let place = call.gathered_elements(chosen, turn, 1)?;
     let own: Vec<f64> = (0..batch).map(|image| image as f64).collect();
     let own = call.floats_in(DType::F32, &[batch, 1], &own)?;
     let own = call.broadcast(own, &[batch, wanted])?;
     let mut rows = vec![call.expanded(own, &[2])?];
     for value in ends {
-        let value = call.row(&indexing::GATHER_ELEMENTS, &[value, place], along.clone())?;
+        let value = call.gathered_elements(value, place, 1)?;
         rows.push(call.expanded(value, &[2])?);
     }
     let rows = call.joined(&rows, 2)?;

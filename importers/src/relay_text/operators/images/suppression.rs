@@ -47,9 +47,12 @@ fn threshold<'c>(call: &mut Call<'_, 'c, '_>, x: Value<'c>) -> Outcome<Value<'c>
     call.reshaped(x, &[])
 }
 
-/// The elements of rows at places, `[B, N]`.
-fn moved<'c>(call: &mut Call<'_, 'c, '_>, x: Value<'c>, places: Value<'c>) -> Outcome<Value<'c>> {
-    call.row(&indexing::GATHER_ELEMENTS, &[x, places], Attrs::new().with("axis", 1i64))
+/// How many boxes of each image are chosen, `[B, 1]`, of their places `[B, N]`: -1 is none.
+pub(super) fn chosen_boxes<'c>(call: &mut Call<'_, 'c, '_>, places: Value<'c>) -> Outcome<Value<'c>> {
+    let none = call.like(places, 0.0)?;
+    let there = call.plain(&ew::GREATER_EQUAL, &[places, none])?;
+    let there = call.cast(there, DType::I64)?;
+    call.reduced(&reduction::REDUCE_SUM, there, &[1], true)
 }
 
 /// Whether a place is one of those that are listed, of so many; -1 lists none.
@@ -102,7 +105,7 @@ fn suppressed<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let order = call.select(acts, sorted, own)?;
     let wide = call.expanded(order, &[2])?;
     let wide = call.broadcast(wide, &[batch, rows, width])?;
-    let table = moved(call, x, wide)?;
+    let table = call.gathered_elements(x, wide, 1)?;
     let present = match call.int("top_k", -1)? {
         k if k > 0 => {
             let k = call.like(count, k as f64)?;
@@ -134,10 +137,7 @@ fn suppressed<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let listed = call.row(&NON_MAX_SUPPRESSION, &operands, Attrs::new().with("inclusive", true))?;
     let listed = call.reshaped(listed, &[batch, rows])?;
     let chosen = is_listed(call, listed, &[batch, rows])?;
-    let none = call.like(listed, 0.0)?;
-    let found = call.plain(&ew::GREATER_EQUAL, &[listed, none])?;
-    let found = call.cast(found, DType::I64)?;
-    let found = call.reduced(&reduction::REDUCE_SUM, found, &[1], true)?;
+    let found = chosen_boxes(call, listed)?;
     let open = call.plain(&ew::LESS, &[found, most])?;
     let low = call.plain(&ew::LESS_EQUAL, &[scores, nothing])?;
     let low = call.plain(&ew::LOGICAL_AND, &[low, open])?;
@@ -145,7 +145,7 @@ fn suppressed<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let kept = call.plain(&ew::LOGICAL_OR, &[chosen, low])?;
     let kept = call.select(acts, kept, present)?;
     if call.flag("return_indices", true)? {
-        let from = moved(call, indices, order)?;
+        let from = call.gathered_elements(indices, order, 1)?;
         let front = front(call, kept, rows)?;
         let from = front.table_of(call, from, -1.0)?;
         let count = call.expanded(front.count, &[1])?;
@@ -211,21 +211,16 @@ fn all_classes<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     if !by_image {
         return Ok(Made::several(vec![indices, count]));
     }
-    let chosen = moved_along(call, scores, known)?;
+    let chosen = call.gathered_elements(scores, known, 2)?;
     let chosen = call.reshaped(chosen, &[lists, each])?;
     let chosen = front.table_of(call, chosen, 0.0)?;
     Ok(Made::several(vec![indices, chosen, count]))
 }
 
-/// Elements of the last of three axes at places.
-fn moved_along<'c>(call: &mut Call<'_, 'c, '_>, x: Value<'c>, places: Value<'c>) -> Outcome<Value<'c>> {
-    call.row(&indexing::GATHER_ELEMENTS, &[x, places], Attrs::new().with("axis", 2i64))
-}
-
 impl<'c> Front<'c> {
     /// Elements `[B, N]` in that order, and a number behind them.
     fn table_of(&self, call: &mut Call<'_, 'c, '_>, x: Value<'c>, behind: f64) -> Outcome<Value<'c>> {
-        let moved = moved(call, x, self.from)?;
+        let moved = call.gathered_elements(x, self.from, 1)?;
         let none = call.like(x, behind)?;
         call.select(self.counts, moved, none)
     }

@@ -139,8 +139,7 @@ fn reverse_sequence<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let back = call.sub(last, place)?;
     let places = call.select(within, back, place)?;
     let places = call.broadcast(places, &shape)?;
-    call.row(&indexing::GATHER_ELEMENTS, &[x, places], Attrs::new().with("axis", sequence as i64))
-        .map(Made::Value)
+    call.gathered_elements(x, places, sequence as i64).map(Made::Value)
 }
 
 /// x with another tensor in a part of it that begins, ends and steps where constants say.
