@@ -67,6 +67,7 @@ check-format: deps
 check-lints: deps
 	@$(PYTHON) scripts/check_links.py
 	@$(PYTHON) scripts/check_imports.py
+	@$(PYTHON) scripts/check_numbers.py
 	@$(PYTHON) scripts/check_tests.py
 	@if $(CARGO) clippy --version > /dev/null 2>&1; then $(CARGO) clippy $(EVERYTHING) --all-targets -- --deny warnings; \
 	else echo "clippy is not installed: lints are not checked"; fi

@@ -1,6 +1,7 @@
 //! `docs/reference/schedules.md` is what the files of the primitives say at their heads, `docs/reference/rules.md` what the rules are,
 //! `docs/reference/schedule-kinds.md` what the kinds of schedules are. `make docs` writes them.
 
+use fusion_schedule::auto_schedule::{About, about, about_gpu};
 use std::fs;
 use std::path::Path;
 
@@ -57,27 +58,47 @@ fn every_primitive_has_its_picture() {
 
 const KINDS_HEAD: &str = "# Kinds of schedules
 
-<!-- Made of the kinds in transforms/schedule/src/auto_schedule/cpu/kinds by `make docs`; edit those. -->
+<!-- Made of the kinds in transforms/schedule/src/auto_schedule/{cpu,gpu}/kinds by `make docs`; edit those. -->
 
-How `te-schedule` computes the nests of a kernel on a processor. A kind says what it matches, which knobs it has, and how many cycles of a core
-it takes. To these comes what the nests read from memory and write, at the rate of the level that holds it, of which a quarter of the lesser is
-not hidden. The kinds that hold all nests of a kernel and take least together are taken; of two that take about as long, the first of this table.
-`fusion explain --why KERNEL` lists those that match a kernel, with their estimates. Kinds that keep the order of sums are the ones for
-`--fp-math=strict`. How the driver works is in `transforms/schedule/src/auto_schedule/cover.rs`, and what a kind is in `kind.rs` beside it.
+How `te-schedule` computes the nests of a kernel. A kind says what it matches, which knobs it has, and how long it takes. The kinds that hold all
+nests of a kernel and take least together are taken; of two that take about as long, the first of its table. `fusion explain --why KERNEL` lists
+those that match a kernel, with their estimates. The attribute `te.choices` of a kernel names others. Kinds that keep the order of sums are the ones
+for `--fp-math=strict`. How the driver works is in `transforms/schedule/src/auto_schedule/cover.rs`, and what a kind is in `kind.rs` beside it.
 
-| Kind | Matches | Knobs | Cycles | Keeps order |
+## CPUs
+
+Estimates are cycles of a core. To these comes what the nests read from memory and write, at the rate of the level that holds it, of which a quarter of the lesser is
+not hidden.
+";
+
+const GPU_KINDS_HEAD: &str = "
+## GPUs
+
+Estimates are seconds. Each launch takes its own time, and the latency of memory. Of a core's peak kinds get the share that their threads keep
+busy, and of the bandwidth what their threads ask for within a latency (`transforms/schedule/src/auto_schedule/gpu/launch.rs`). A kernel of several nests is
+several launches, one for each match.
+";
+
+const KINDS_COLUMNS: &str = "
+| Kind | Matches | Knobs | Estimate | Keeps order |
 |---|---|---|---|---|
 ";
 
 #[test]
 fn every_kind_of_schedule_is_listed() {
-    let mut wanted = KINDS_HEAD.to_owned();
-    for kind in fusion_schedule::auto_schedule::about() {
+    let row = |kind: About| {
         let knobs: Vec<String> = kind.knobs.iter().map(|(name, what)| format!("*{name}*: {what}")).collect();
         let order = if kind.keeps_order { "yes" } else { "no" };
-        let (name, matches, cycles) = (kind.name, kind.matches, kind.cycles);
-        wanted += &format!("| `{name}` | {matches} | {} | {cycles} | {order} |\n", knobs.join("; "));
-    }
+        let (name, matches, formula) = (kind.name, kind.matches, kind.formula);
+        format!("| `{name}` | {matches} | {} | {formula} | {order} |\n", knobs.join("; "))
+    };
+    let wanted = [
+        KINDS_HEAD.to_owned() + KINDS_COLUMNS,
+        about().map(row).collect(),
+        GPU_KINDS_HEAD.to_owned() + KINDS_COLUMNS,
+        about_gpu().map(row).collect(),
+    ]
+    .concat();
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/schedule-kinds.md");
     if std::env::var_os("FUSION_WRITE_DOCS").is_some() {
         fs::write(&page, &wanted).expect("docs can be written");

@@ -2,8 +2,8 @@
 
 // Attention: a tile of queries a block; the scores of 64 keys at a time in shared memory, what is combined of them in registers.
 // CHECK-LABEL: te.kernel @fused_attention_0
-// CHECK:         te.compute "scores" axes [2, 128, 3, 64]
-// CHECK:         te.compute "online{{.*}}" axes [2, 128, 64] reduce [3]
+// CHECK:         te.compute "scores" axes [64, 128, 3, 64]
+// CHECK:         te.compute "online{{.*}}" axes [64, 128, 64] reduce [3]
 // CHECK-LABEL: te.schedule for @fused_attention_0
 // CHECK:         te.bind %{{.*}} to block_y
 // CHECK:         te.bind %{{.*}} to thread_x
@@ -21,9 +21,9 @@
 // CHECK:         te.cache_read %{{.*}} as "columns_of_values
 // CHECK:         te.cache_read %{{.*}} as "queries_of_scores"
 // CHECK:         te.cache_read %{{.*}} as "keys_of_scores"
-func.func @main(%q: tensor<2x128x32xf32>, %k: tensor<2x150x32xf32>, %v: tensor<2x150x64xf32>) -> tensor<2x128x64xf32> {
-  %0 = relay.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<2x128x32xf32>, tensor<2x150x32xf32>, tensor<2x150x64xf32>) -> tensor<2x128x64xf32>
-  return %0 : tensor<2x128x64xf32>
+func.func @main(%q: tensor<64x128x32xf32>, %k: tensor<64x150x32xf32>, %v: tensor<64x150x64xf32>) -> tensor<64x128x64xf32> {
+  %0 = relay.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<64x128x32xf32>, tensor<64x150x32xf32>, tensor<64x150x64xf32>) -> tensor<64x128x64xf32>
+  return %0 : tensor<64x128x64xf32>
 }
 
 // -----

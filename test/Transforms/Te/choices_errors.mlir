@@ -96,7 +96,7 @@ te.kernel @k(%x: tensor<64x48xf32>, %w: tensor<48x80xf32>) -> tensor<64x80xf32> 
 // -----
 
 // Values must fit together.
-// expected-error @+1 {{kernel "k" has a choice of kind "contraction" for "y" with values of knobs that are not possible together}}
+// expected-error @+1 {{kernel "k" has a choice of kind "contraction" with 500 for knob "rows"; its values there are 1, 2, 3}}
 te.kernel @k(%x: tensor<64x48xf32>, %w: tensor<48x80xf32>) -> tensor<64x80xf32> attributes {te.choices = [{kind = "contraction", knobs = {vector = 1, row = 0, vectors = 1, rows = 500, "second row" = -1, "second rows" = 1, pack = 0}, stages = ["y"]}]} {
   %0 = te.compute "y" axes [64, 80] reduce [48] init [0.0 : f32] {
   ^bb0(%i: index, %j: index, %r: index):

@@ -13,7 +13,7 @@
 //! matrices of that type, as matrix instructions multiply them.
 //!
 //! (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022.) The combiner
-//! of `online` is associative. All above it is computed in a step of its reduction, by the schedule in `auto_schedule/gpu/attention.rs`.
+//! of `online` is associative. All above it is computed in a step of its reduction, by the schedule in `auto_schedule/gpu/kinds/attention.rs`.
 //! Maxima begin with the least finite number in place of -inf, so that no difference of infinities arises where all scores of a chunk are -inf.
 
 use super::TeCall;

@@ -18,7 +18,10 @@ use super::kernel::Kernel;
 use super::space::{ClassId, Space};
 use super::state::State;
 use fusion_operators::FusionKind;
+use fusion_schedule::auto_schedule::LANE_BYTES;
 
+/// The share of registers that tiles of a product take.
+const OF_REGISTERS: f64 = 0.75;
 /// Operations that are kept decoded, on the smallest of today's cores.
 pub const DECODED: f64 = 1500.0;
 /// Bytes of an operation, of those decoded in a cycle, and of those that come from the second cache in one.
@@ -74,9 +77,9 @@ enum Slow {
 /// The passes of a kernel, with how many vectors each has side by side.
 pub fn passes(space: &Space, state: &State, kernel: &Kernel) -> Option<(Vec<Pass>, f64)> {
     let (core, registers) = (space.rates.core.as_ref()?, space.rates.registers.as_ref()?);
-    let lanes = core.lanes(4) as f64;
+    let lanes = core.lanes(LANE_BYTES) as f64;
     let elements = |class: ClassId| {
-        let size = space.classes[class].types.first().map_or(4, |ty| ty.dtype.size());
+        let size = space.classes[class].types.first().map_or(LANE_BYTES as usize, |ty| ty.dtype.size());
         space.classes[class].bytes / size as f64
     };
     let goes_over = |member: ClassId| {
@@ -95,7 +98,7 @@ pub fn passes(space: &Space, state: &State, kernel: &Kernel) -> Option<(Vec<Pass
     let has_product = kernel.members.iter().any(|&m| is_product(m));
     let all: f64 = kernel.members.iter().filter(|&&m| !is_product(m)).map(|&m| of(m)).sum();
     // Tiles of a product take most registers, and what follows is written out for each of them.
-    let together = if has_product { (0.75 * core.registers as f64).floor().max(1.0) } else { 1.0 };
+    let together = if has_product { (OF_REGISTERS * core.registers as f64).floor().max(1.0) } else { 1.0 };
     // Most kernels are so small that nothing is to be found out.
     if all <= WINDOW && all * together <= FEW {
         return None;

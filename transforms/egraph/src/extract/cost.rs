@@ -14,6 +14,7 @@ use super::state::State;
 use super::turned;
 use fusion_machine::roof;
 use fusion_operators::FusionKind;
+use fusion_schedule::auto_schedule::LANE_BYTES;
 
 /// Seconds of a kernel.
 pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
@@ -45,7 +46,7 @@ pub fn kernel(space: &Space, state: &State, kernel: &Kernel) -> f64 {
 
 /// Elements of the largest of some tensors, if they have four bytes each.
 fn most_elements(space: &Space, classes: &[ClassId]) -> f64 {
-    classes.iter().map(|class| space.classes[*class].bytes / 4.0).fold(0.0, f64::max)
+    classes.iter().map(|class| space.classes[*class].bytes / LANE_BYTES as f64).fold(0.0, f64::max)
 }
 
 /// How often each member is computed: once for all that read it at the same index, and once more for each other index.

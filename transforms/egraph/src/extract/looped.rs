@@ -17,6 +17,7 @@ use super::code;
 use super::occupancy::Occupancy;
 use fusion_machine::Target;
 use fusion_relay::loop_kernels::Steps;
+use fusion_schedule::auto_schedule::LANE_BYTES;
 use fusion_schedule::side_by_side;
 
 /// Operations that counting, comparing and going back take.
@@ -45,7 +46,7 @@ impl LoopRates {
     pub fn of(target: &Target) -> LoopRates {
         LoopRates {
             clock: target.clock(),
-            lanes: target.lanes(4) as f64,
+            lanes: target.lanes(LANE_BYTES) as f64,
             multiply_adds: target.multiply_adds.max(1) as f64,
             latency: target.latency as f64,
             registers: target.vector_registers as f64,

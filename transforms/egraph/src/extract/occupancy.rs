@@ -5,7 +5,7 @@
 //! A core that waits for memory or for a result goes on with another warp, so that it reaches its rates when it has enough of them (Little,
 //! "A Proof for the Queuing Formula L = lambda W", 1961; Volkov, "Better Performance at Lower Occupancy", 2010): a quarter of those it has
 //! room for, since a thread has several accesses and operations under way at once. The threads of a kernel are what schedules make of it
-//! (`te/auto_schedule/gpu`): one for each element of the largest tensor it stores, or for each four of the largest one it reads, as rows that
+//! (`auto_schedule/gpu`): one for each element of the largest tensor it stores, or for each four of the largest one it reads, as rows that
 //! are reduced are shared by threads. A processor has no such thing: a core hides its latency by itself.
 
 use fusion_machine::Target;

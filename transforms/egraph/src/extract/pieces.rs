@@ -16,6 +16,8 @@ use fusion_operators::ops::shape::{SLICE, slices};
 use fusion_operators::ops::strassen::{MATMUL_STRASSEN, PRODUCTS};
 use fusion_operators::{Call, Dim, TensorType};
 
+/// Blocks of a matrix in Strassen's algorithm.
+const BLOCKS: u64 = 4;
 /// The share of the nearest cache that pieces have, beside weights.
 const SHARE: u64 = 2;
 /// Bytes of an element.
@@ -89,7 +91,7 @@ impl Members<'_> {
         if by_halves && !(columns / width).is_multiple_of(2) {
             return Err(Illegal::Pieces(name));
         }
-        let kept = if by_halves { columns * PRODUCTS as u64 / 4 } else { columns };
+        let kept = if by_halves { columns * PRODUCTS as u64 / BLOCKS } else { columns };
         let near = rows.saturating_mul(kept / width).saturating_mul(lanes * BYTES);
         if near > core.first_cache / SHARE { Err(Illegal::Pieces(name)) } else { Ok(()) }
     }

@@ -8,6 +8,7 @@ use fusion_dialects::module::FpMath;
 use fusion_machine::{Dot4, Machine, Target};
 use fusion_operators::ops::convolution::CONV2D;
 use fusion_operators::{Call, DType, FusionKind, TensorType};
+use fusion_schedule::auto_schedule::LANE_BYTES;
 use fusion_schedule::intrinsics;
 
 /// Rates of a target.
@@ -73,7 +74,7 @@ impl Rates {
             operations: target.peak_flops / (2 * target.multiply_adds.max(1)) as f64,
             sums: 1.0,
             memories,
-            stored_together: Some(target.lanes(4)),
+            stored_together: Some(target.lanes(LANE_BYTES)),
             call: target.kernel_call,
             occupancy: Occupancy::default(),
             tiles: Tiles::default(),
@@ -132,7 +133,7 @@ impl Rates {
         };
         let rate = operands.iter().map(of).reduce(f64::min).unwrap_or(self.flops);
         let rate = rate * self.dots(operands);
-        let bytes = operands.first().map_or(4, |t| t.dtype.size()) as f64;
+        let bytes = operands.first().map_or(LANE_BYTES as usize, |t| t.dtype.size()) as f64;
         let depth = operations / (2.0 * results.max(1.0));
         rate * self.tiles.share((results, depth), (rate, bytes))
     }

@@ -57,6 +57,10 @@ pub struct SearchReport {
 /// Less gain than this share of the quickest of the kernels concerned is noise of the model.
 pub(super) const LEAST_GAIN: f64 = 1e-2;
 
+/// Seconds of a class at least, so that none is cheapest by way of itself.
+const LEAST: f64 = 1e-12;
+/// The share of a cost that sums in another order differ by.
+const ROUNDING: f64 = 1e-9;
 /// Less gain than this share of the program's time is no reason for a move.
 const LEAST_OF_ALL: f64 = 1e-6;
 
@@ -116,9 +120,8 @@ fn cheapest_trees(space: &Space) -> Vec<u32> {
                 let operands: f64 = candidate.operands.iter().map(|&o| best[o]).sum();
                 let memory =
                     if candidate.is_view { 0.0 } else { space.rates.moving(facts.bytes) + space.rates.call };
-                // Above 0, so that no class is cheapest by way of itself.
-                let cost = operands + candidate.seconds + memory + 1e-12;
-                if cost < best[class] * (1.0 - 1e-9) {
+                let cost = operands + candidate.seconds + memory + LEAST;
+                if cost < best[class] * (1.0 - ROUNDING) {
                     best[class] = cost;
                     choice[class] = number as u32;
                     changed = true;
@@ -259,7 +262,7 @@ impl Plan {
                 self.keep();
                 let before = std::mem::replace(&mut total, self.total(space));
                 debug_assert!(
-                    (before - gain - total).abs() < 1e-9 * before,
+                    (before - gain - total).abs() < ROUNDING * before,
                     "facts of a kernel were not measured"
                 );
                 report.kept += 1;

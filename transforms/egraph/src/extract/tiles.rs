@@ -3,11 +3,13 @@
 //!     share = most of  rate(tile) * n / (cores * ceil(n / cores))        n = parts * results / tile
 //!
 //! Tiles are large, so that operands are read seldom, or small, so that there are enough; where sums are long, a tile is computed in parts. The
-//! schedules choose so as well (`te/auto_schedule/gpu/matrix/waves`), with what parts cost in memory; here it is enough to know that few
+//! schedules choose so as well (`auto_schedule/gpu/kinds/matrix/waves`), with what parts cost in memory; here it is enough to know that few
 //! results with short sums leave cores idle, and few with long ones do not.
 
 use fusion_machine::Target;
 
+/// The share of the peak that the smallest products reach at least, so that costs stay finite.
+const LEAST_SHARE: f64 = 1e-3;
 /// Rows, and columns, of a tile.
 const TILES: [f64; 3] = [128.0, 64.0, 32.0];
 /// Parts of a tile.
@@ -54,7 +56,7 @@ impl Tiles {
                 most = most.max(speed(edge) / speed(TILES[0]) * filled);
             }
         }
-        most.clamp(1e-3, 1.0)
+        most.clamp(LEAST_SHARE, 1.0)
     }
 }
 

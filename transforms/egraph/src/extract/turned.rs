@@ -11,6 +11,7 @@ use super::space::Space;
 use super::state::State;
 use fusion_operators::FusionKind;
 use fusion_operators::ops::shape::TRANSPOSE;
+use fusion_schedule::auto_schedule::LANE_BYTES;
 
 /// Cycles of an element of what is laid out, where rows follow one another.
 const IN_ORDER: f64 = 0.5;
@@ -28,6 +29,7 @@ pub fn seconds(space: &Space, state: &State, kernel: &Kernel) -> f64 {
     let Some(&product) = product.filter(|&&m| members.is_product(m)) else { return 0.0 };
     let Some(apart) = members.rows_apart(product) else { return 0.0 };
     let cycles = if apart == 1 { IN_ORDER } else { APART };
-    let elements = members.operands(product).first().map_or(0.0, |x| space.classes[*x].bytes / 4.0);
+    let elements =
+        members.operands(product).first().map_or(0.0, |x| space.classes[*x].bytes / LANE_BYTES as f64);
     elements * cycles / registers.clock
 }

@@ -7,6 +7,11 @@ use fusion_dialects::{OpExt, Value, arguments, key, ops_in, tensor_type};
 use fusion_operators::TensorType;
 use std::collections::HashMap;
 
+/// Bytes of a lane of a vector: narrower elements are widened to it where they are computed with. What kinds of processors keep near is counted in lanes.
+pub const LANE_BYTES: u64 = 4;
+/// The first variable of reduction axes of an attached stage, which no axis of the stage itself has.
+const REDUCED: usize = 1000;
+
 /// Offsets of all loads from memory and stores of a nest: of the stage itself, of what is inlined into it
 /// and of `attached`. `None` for an offset that depends on data. Variable `i` is axis `i` of the stage, parallel
 /// axes first; reduction axes of an attached stage come behind them.
@@ -154,7 +159,7 @@ fn loads(
             Some(read) if Some(read) == attached => {
                 let mut inner = at;
                 let reduced = tree.stages[read].op.ints("reduce").unwrap_or_default();
-                let first = 1000;
+                let first = REDUCED;
                 inner.extend(
                     reduced.iter().enumerate().map(|(i, &n)| Some(Expr::var(first + i, n.max(0) as u64))),
                 );
@@ -173,5 +178,5 @@ fn loads(
 /// Elements of a vector of a stage's results; narrow ones are widened to four bytes.
 pub fn lanes(tree: &Schedule, stage: StageId, vector_bytes: u64) -> u64 {
     let result = tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
-    vector_bytes / result.map_or(4, |t| t.dtype.size() as u64).max(4)
+    vector_bytes / result.map_or(LANE_BYTES, |t| t.dtype.size() as u64).max(LANE_BYTES)
 }

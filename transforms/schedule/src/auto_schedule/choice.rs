@@ -9,7 +9,7 @@
 //! that width in place of the target's, which is then one for the whole kernel.
 
 use super::cover::{Candidate, numbers_of, written};
-use super::kind::{Config, Kernel, Kind, Match};
+use super::kind::{Config, Kernel, Kind, Knob, Match};
 use crate::schedule::Schedule;
 use fusion_dialects::{
     Attribute, Context, Op, OpExt, array_attr, array_elements, dict_attr, dictionary_element,
@@ -35,8 +35,8 @@ pub struct Choice {
 }
 
 /// Widths of vectors that a kernel may have.
-const LEAST_BYTES: u64 = 8;
-const MOST_BYTES: u64 = 256;
+pub(super) const LEAST_BYTES: u64 = 8;
+pub(super) const MOST_BYTES: u64 = 256;
 
 impl Choice {
     /// That of a candidate.
@@ -208,10 +208,29 @@ fn config(choice: &Choice, found: &dyn Match, tree: &Schedule, kernel: &Kernel) 
             choice.kind
         ));
     }
-    let value = |name: &&str| {
-        let found = choice.knobs.iter().find(|(knob, _)| knob == name);
-        let missing = || format!("has a choice of kind \"{}\" without knob \"{name}\"", choice.kind);
-        found.map(|(_, value)| *value).ok_or_else(missing)
+    let value = |knob: &Knob| {
+        let Knob { name, values } = knob;
+        let found = choice.knobs.iter().find(|(known, _)| known == name);
+        let (_, value) = found
+            .ok_or_else(|| format!("has a choice of kind \"{}\" without knob \"{name}\"", choice.kind))?;
+        match values.contains(value) {
+            true => Ok(*value),
+            false => Err(format!(
+                "has a choice of kind \"{}\" with {value} for knob \"{name}\"; its values there are {}",
+                choice.kind,
+                listed(values)
+            )),
+        }
     };
-    names.iter().map(value).collect()
+    space.iter().map(value).collect()
+}
+
+/// Values of a knob in words: all of a few, else the first ones and the last.
+fn listed(values: &[i64]) -> String {
+    const FEW: usize = 12;
+    let texts: Vec<String> = values.iter().map(i64::to_string).collect();
+    match &texts[..] {
+        [first @ .., last] if first.len() > FEW => format!("{} ... {last}", first[..FEW].join(", ")),
+        all => all.join(", "),
+    }
 }

@@ -6,15 +6,15 @@
 //!     apply(match, config)      the primitives
 //!
 //! The driver ([`cover`](super::cover)) takes the matches and configs of least estimate. Adding a kind is a file with these four functions and
-//! a line in the table ([`cpu::kinds`](super::cpu::kinds)).
+//! a line in the table ([`cpu::kinds`](super::cpu::kinds), [`gpu::kinds`](super::gpu::kinds)).
 
 use super::cpu::blocks::Blocks;
 use super::placement::Nest;
 use super::writer::Writer;
 use crate::schedule::{Schedule, StageId};
-use fusion_machine::Machine;
+use fusion_machine::{Machine, Target};
 
-/// Seconds of one call on one core.
+/// Seconds of one call on one core of a processor, or of its launches on a GPU.
 pub type Seconds = f64;
 
 /// A value for each knob, in their order.
@@ -37,8 +37,8 @@ pub struct About {
     pub matches: &'static str,
     /// Its knobs, and what each is.
     pub knobs: &'static [(&'static str, &'static str)],
-    /// The formula of the estimate, in cycles of one core, beside what memory takes.
-    pub cycles: &'static str,
+    /// The formula of the estimate: cycles of one core of a processor, or seconds of a GPU, beside what memory takes.
+    pub formula: &'static str,
     /// True where each sum is made in the order of the source: such kinds are for strict arithmetic as well.
     pub keeps_order: bool,
 }
@@ -50,10 +50,14 @@ pub struct Kernel<'k> {
     pub nests: &'k [Nest],
     /// The core.
     pub machine: &'k Machine,
+    /// All of the machine: what kinds of GPUs calculate with.
+    pub target: &'k Target,
     /// Which inputs are constants in all calls.
     pub constant: &'k [bool],
     /// A product between nests that are computed in blocks of its rows.
     pub blocks: Option<&'k Blocks>,
+    /// Stages that are computed while a match copies them, where one does: the driver has those that none does be computed where they are read.
+    pub kept: &'k [StageId],
 }
 
 /// A kind of schedule.
@@ -74,6 +78,11 @@ pub fn all<M: Match + 'static>(found: impl IntoIterator<Item = M>) -> Vec<Box<dy
 pub trait Match {
     /// The stages of these nests.
     fn nests(&self) -> Vec<StageId>;
+
+    /// Stages besides that it computes while it copies them, of those that are kept for it.
+    fn copies(&self) -> Vec<StageId> {
+        Vec::new()
+    }
 
     /// The knobs.
     fn space(&self, _tree: &Schedule, _kernel: &Kernel) -> Vec<Knob> {

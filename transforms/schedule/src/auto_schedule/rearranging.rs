@@ -8,6 +8,7 @@
 
 use super::reductions::reads_once;
 use super::writer::Writer;
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::layout::Layout;
 use crate::merge::epilogues;
 use crate::schedule::primitives::reverse_reindex::{readers, rearrangement};
@@ -26,7 +27,7 @@ pub fn follow_products(writer: &mut Writer, machine: &Machine) -> Result<(), Str
         let Some(result) = only_result_behind(tree, last).filter(|r| *r != last) else { continue };
         let bytes =
             |s: StageId| Some(tensor_type(*tree.stages[s].op.result_values().first()?)?.dtype.size() as u64);
-        let lanes = machine.lanes(bytes(result).unwrap_or(4));
+        let lanes = machine.lanes(bytes(result).unwrap_or(LANE_BYTES));
         if rearrangement(tree, result, last)
             .is_ok_and(|r| keeps_vectors(&r.layout, lanes) || keeps_order(&r.layout))
         {

@@ -9,6 +9,7 @@
 use super::accesses::{lanes, offsets};
 use super::fusion::along_fused;
 use super::writer::Writer;
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::{OpExt, tensor_type};
@@ -110,9 +111,10 @@ pub fn alone(writer: &mut Writer, stage: StageId, vector_bytes: u64) -> Result<(
 /// Bytes of an element of all results, and of the smallest.
 fn result_bytes(tree: &Schedule, stage: StageId) -> (u64, u64) {
     let results = tree.stages[stage].op.result_values().into_iter();
-    let sizes: Vec<u64> =
-        results.map(|v| tensor_type(v).map_or(4, |t| t.dtype.size() as u64).max(4)).collect();
-    (sizes.iter().sum(), sizes.iter().copied().min().unwrap_or(4))
+    let sizes: Vec<u64> = results
+        .map(|v| tensor_type(v).map_or(LANE_BYTES, |t| t.dtype.size() as u64).max(LANE_BYTES))
+        .collect();
+    (sizes.iter().sum(), sizes.iter().copied().min().unwrap_or(LANE_BYTES))
 }
 
 /// Computes a reduction in lanes, when that is possible.

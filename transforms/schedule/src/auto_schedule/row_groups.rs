@@ -7,6 +7,7 @@
 use super::accesses::{shape_of, stage_of};
 use super::placement::Nest;
 use super::reductions;
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::schedule::{Attach, Schedule, StageId};
 use fusion_dialects::indices::expr::{Atom, Expr};
 use fusion_dialects::indices::{accesses, put};
@@ -31,6 +32,16 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// The members and the host.
+    pub fn stages(&self) -> Vec<StageId> {
+        self.members.iter().map(|(stage, _)| *stage).chain([self.host]).collect()
+    }
+
+    /// How many rows there are.
+    pub fn count(&self, tree: &Schedule) -> u64 {
+        self.shared.iter().map(|axis| tree.stages[self.host].axes[*axis].extent).product()
+    }
+
     /// True for the stages of the group.
     pub fn has(&self, stage: StageId) -> bool {
         self.host == stage || self.members.iter().any(|(s, _)| *s == stage)
@@ -47,9 +58,20 @@ pub fn find(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
     find_of(tree, nests, MOST_SHARED_BYTES, reductions::fits_lanes)
 }
 
-/// The groups whose rows do not lie together in memory, or have a few elements.
-pub fn find_apart(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
-    find_of(tree, nests, MOST_SHARED_BYTES, |tree, stage| !reductions::fits_lanes(tree, stage))
+/// The groups whose rows do not lie together in memory, or have a few elements: those of all nests, and those of what rows that lie together leave.
+pub fn apart(tree: &Schedule, nests: &[Nest]) -> Vec<Rows> {
+    let is_apart = |tree: &Schedule, stage| !reductions::fits_lanes(tree, stage);
+    let mut all = find_of(tree, nests, MOST_SHARED_BYTES, is_apart);
+    let together = find(tree, nests);
+    let left: Vec<Nest> =
+        nests.iter().filter(|nest| !together.iter().any(|rows| rows.has(nest.stage))).copied().collect();
+    if left.len() < nests.len() {
+        let others = find_of(tree, &left, MOST_SHARED_BYTES, is_apart).into_iter();
+        let new: Vec<Rows> =
+            others.filter(|rows| !all.iter().any(|known| known.stages() == rows.stages())).collect();
+        all.extend(new);
+    }
+    all
 }
 
 /// The groups that keep no more than so many bytes of a row, and whose reductions are of a kind.
@@ -164,7 +186,7 @@ fn variable(e: &Expr) -> Option<usize> {
 fn row_bytes(tree: &Schedule, stage: StageId, axes: &Axes, shared: &BTreeSet<usize>) -> u64 {
     let fixed = |a: &Option<Expr>| a.as_ref().and_then(variable).is_some_and(|v| shared.contains(&v));
     let elements = shape_of(tree, stage).into_iter().zip(axes).filter(|(_, a)| !fixed(a)).map(|(n, _)| n);
-    let size = |t| tensor_type(t).map_or(4, |t| t.dtype.size() as u64);
+    let size = |t| tensor_type(t).map_or(LANE_BYTES, |t| t.dtype.size() as u64);
     let results = tree.stages[stage].op.result_values().into_iter().map(size).sum::<u64>();
     match elements.product::<u64>() {
         1 => 0,

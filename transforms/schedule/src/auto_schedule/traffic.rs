@@ -5,7 +5,7 @@
 //! Memory is what stages read that others outside of the nests made, and what is read behind these: at the rate of the level that holds it.
 //! What one nest of a match leaves for another stays near. (Williams, Waterman and Patterson, "Roofline", 2009.)
 
-use super::accesses::shape_of;
+use super::accesses::{LANE_BYTES, shape_of};
 use super::cpu::iterated::operations;
 use super::kind::{Kernel, Seconds};
 use super::operands::operands;
@@ -84,22 +84,26 @@ pub fn stages_of(nest: &Nest) -> impl Iterator<Item = StageId> {
     nest.reduction.into_iter().chain([nest.stage])
 }
 
-fn element_bytes(tree: &Schedule, stage: StageId) -> usize {
+/// Bytes of an element of a stage's results.
+pub fn element_bytes(tree: &Schedule, stage: StageId) -> usize {
     let result = tree.stages[stage].op.result_values().first().copied();
-    result.and_then(tensor_type).map_or(4, |t| t.dtype.size().max(1))
+    result.and_then(tensor_type).map_or(LANE_BYTES as usize, |t| t.dtype.size().max(1))
 }
 
 /// Seconds that stages read what others made, and write what others read.
 fn memory(tree: &Schedule, kernel: &Kernel, inside: &[StageId]) -> Seconds {
-    let mut sum = 0.0;
+    moved(tree, inside).into_iter().map(|bytes| kernel.machine.moving(bytes)).sum()
+}
+
+/// Bytes of each tensor that stages read of what others made, and that they write for others.
+pub fn moved(tree: &Schedule, inside: &[StageId]) -> Vec<f64> {
+    let mut all = Vec::new();
     for &stage in inside {
         let bytes = element_bytes(tree, stage) as f64;
         let is_read = |s: &StageId| inside.contains(s);
         let leaves = tree.results.contains(&stage) || !tree.readers(stage).iter().all(is_read);
         if leaves {
-            sum += kernel
-                .machine
-                .moving(shape_of(tree, stage).iter().map(|&n| n as f64).product::<f64>() * bytes);
+            all.push(shape_of(tree, stage).iter().map(|&n| n as f64).product::<f64>() * bytes);
         }
         let mut read: BTreeMap<(Option<usize>, Option<StageId>), f64> = BTreeMap::new();
         for operand in operands(tree, stage).unwrap_or_default() {
@@ -107,10 +111,10 @@ fn memory(tree: &Schedule, kernel: &Kernel, inside: &[StageId]) -> Seconds {
                 continue;
             }
             let size: f64 = operand.shape.iter().map(|&n| n as f64).product();
-            let all = read.entry((operand.input, operand.stage)).or_default();
-            *all = all.max(size.min(points(tree, stage)) * bytes);
+            let of_tensor = read.entry((operand.input, operand.stage)).or_default();
+            *of_tensor = of_tensor.max(size.min(points(tree, stage)) * bytes);
         }
-        sum += read.into_values().map(|bytes| kernel.machine.moving(bytes)).sum::<f64>();
+        all.extend(read.into_values());
     }
-    sum
+    all
 }

@@ -20,6 +20,8 @@ use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Build, Context, Module, Op, OpExt, ValueMap, ops_in, parse_module, top_level};
 use fusion_machine::{Factors, Target};
 use fusion_operators::DType;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// A declaration.
 #[derive(Debug)]
@@ -216,6 +218,18 @@ pub fn declare<'c>(module: Op<'c>, name: &str) -> Result<Op<'c>, String> {
 
 /// What a schedule has to know of the one of that name.
 pub fn facts(context: &Context, name: &str) -> Result<Facts, String> {
+    // Kinds ask for those of a target several times a kernel, and they are the same in all contexts.
+    static KNOWN: LazyLock<Mutex<HashMap<String, Facts>>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(facts) = known().get(name) {
+        return Ok(facts.clone());
+    }
+    let facts = read_facts(context, name)?;
+    known().insert(name.to_owned(), facts.clone());
+    Ok(facts)
+}
+
+fn read_facts(context: &Context, name: &str) -> Result<Facts, String> {
     let parsed = parse(context, name)?;
     let declared = top_level(parsed.as_operation(), |k| matches!(k, Kind::Te(Te::Intrinsic)));
     let facts = declared.first().and_then(|op| Facts::of(*op)).ok_or_else(|| unknown(name))?;

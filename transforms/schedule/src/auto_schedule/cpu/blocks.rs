@@ -22,6 +22,8 @@ use fusion_dialects::te::Parts;
 use fusion_dialects::{OpExt, Value, key, tensor_type};
 use fusion_machine::Machine;
 
+/// Times that what is written and read again moves: its lines are read before they are written.
+const TRIPS: u64 = 3;
 /// What lies in the far cache between two kernels' stages.
 const FAR_BYTES: u64 = 12 << 20;
 /// A byte from memory takes as long as that many from the far cache.
@@ -78,8 +80,7 @@ pub fn find(tree: &Schedule, nests: &[Nest], machine: &Machine, constant: &[bool
     let kept = bytes(data)? + bytes(product)?;
     let weights = tensor_type(*tree.inputs.get(weight.input?)?)?.bytes()?;
     let each = most_even(parts.count, machine.second_cache / 2 / (kept / parts.count).max(1));
-    // Written, which reads the line first, and read again.
-    let whole = 3 * kept * if kept > FAR_BYTES { FURTHER } else { 1 };
+    let whole = TRIPS * kept * if kept > FAR_BYTES { FURTHER } else { 1 };
     if kept <= machine.second_cache || whole <= weights.saturating_mul(parts.count.div_ceil(each)) {
         return None;
     }

@@ -17,6 +17,8 @@ use fusion_dialects::te::Op as Te;
 use fusion_dialects::{Block, Op, OpExt, kind_of, ops_in};
 use fusion_machine::Machine;
 
+/// One of so many registers is for the work on what a loop carries.
+const FOR_WORK: u64 = 4;
 /// More registers than this find no more idle cycles.
 const MOST_REGISTERS: u64 = 4;
 /// Registers that an element's work takes beside those for what it reads.
@@ -32,10 +34,9 @@ pub fn registers(tree: &Schedule, stage: StageId, reads: u64, machine: &Machine)
     side_by_side(carried.unwrap_or(reads + WORK), machine.registers)
 }
 
-/// How many registers take turns in a loop that carries so many values, on a core of so many: a power of two, which vectors have lanes of. A quarter is for
-/// the work on what is carried.
+/// How many registers take turns in a loop that carries so many values, on a core of so many: a power of two, which vectors have lanes of.
 pub fn side_by_side(carried: u64, registers: u64) -> u64 {
-    let room = (registers / 4 * 3 / carried.max(1)).clamp(1, MOST_REGISTERS);
+    let room = ((registers - registers / FOR_WORK) / carried.max(1)).clamp(1, MOST_REGISTERS);
     1 << room.ilog2()
 }
 

@@ -18,31 +18,30 @@ mod prefetch_row;
 mod regrouping;
 mod streams;
 
-use super::choice::{self, Choice};
-use super::cover::{Candidate, candidates, least};
-use super::kind::{Kernel, Kind};
+use super::choice::Choice;
+use super::driver::{Given, allowed, taken};
+use super::kind::Kernel;
 use super::placement::{self, Nest};
 use super::rearranging;
-use super::remarks::{self, KindRemark};
+use super::remarks::KindRemark;
 use super::space::KernelSpace;
 use super::writer::Writer;
-use crate::schedule::Schedule;
 use blocks::Blocks;
-use fusion_machine::Machine;
 use kinds::TABLE;
 use kinds::windows::inline_padding;
 
-/// Schedules all stages of a kernel, whose inputs are constants or not: as it was chosen, or as takes least.
+/// Schedules all stages of a kernel: as it was chosen, or as takes least.
 pub fn decide(
     writer: &mut Writer,
-    machine: &Machine,
-    constant: &[bool],
+    given: &Given,
     choices: Option<&[Choice]>,
     told: Option<&mut Vec<KindRemark>>,
 ) -> Result<(), String> {
-    let (nests, blocks) = prepare(writer, machine, constant)?;
-    let kernel = Kernel { nests: &nests, machine, constant, blocks: blocks.as_ref() };
-    for candidate in taken(&writer.tree, &kernel, choices, told)? {
+    let machine = given.machine;
+    let (nests, blocks) = prepare(writer, given)?;
+    let kernel = kernel(&nests, blocks.as_ref(), given);
+    let table = allowed(TABLE, machine);
+    for candidate in taken(&table, (&writer.tree, &kernel), (choices, given.seed), told)? {
         candidate.found.apply(writer, &kernel, &candidate.config)?;
     }
     if let Some(blocks) = &blocks {
@@ -55,20 +54,23 @@ pub fn decide(
 }
 
 /// What a search may choose for a kernel.
-pub fn space(writer: &mut Writer, machine: &Machine, constant: &[bool]) -> Result<KernelSpace, String> {
-    let (nests, blocks) = prepare(writer, machine, constant)?;
-    let kernel = Kernel { nests: &nests, machine, constant, blocks: blocks.as_ref() };
-    let tree = &writer.tree;
-    let default = taken(tree, &kernel, None, None)?.iter().map(|c| Choice::of(c, tree, &kernel)).collect();
-    Ok(KernelSpace::of(&table(machine), tree, &kernel, default))
+pub fn space(writer: &mut Writer, given: &Given) -> Result<KernelSpace, String> {
+    let (nests, blocks) = prepare(writer, given)?;
+    let kernel = kernel(&nests, blocks.as_ref(), given);
+    let (tree, table) = (&writer.tree, allowed(TABLE, given.machine));
+    let all = taken(&table, (tree, &kernel), (None, None), None)?;
+    let default = all.iter().map(|candidate| Choice::of(candidate, tree, &kernel)).collect();
+    Ok(KernelSpace::of(&table, tree, &kernel, default))
+}
+
+fn kernel<'k>(nests: &'k [Nest], blocks: Option<&'k Blocks>, given: &Given<'k>) -> Kernel<'k> {
+    let Given { target, machine, constant, .. } = *given;
+    Kernel { nests, machine, target, constant, blocks, kept: &[] }
 }
 
 /// Rearranges and places the stages; the nests, and a product between them that is computed in blocks.
-fn prepare(
-    writer: &mut Writer,
-    machine: &Machine,
-    constant: &[bool],
-) -> Result<(Vec<Nest>, Option<Blocks>), String> {
+fn prepare(writer: &mut Writer, given: &Given) -> Result<(Vec<Nest>, Option<Blocks>), String> {
+    let Given { machine, constant, .. } = *given;
     if !machine.in_order {
         rearranging::follow_products(writer, machine)?;
     }
@@ -79,29 +81,4 @@ fn prepare(
     inline_padding(writer, &mut nests, machine)?;
     let blocks = blocks::find(&writer.tree, &nests, machine, constant);
     Ok((nests, blocks))
-}
-
-/// The kinds that arithmetic allows.
-fn table(machine: &Machine) -> Vec<&'static dyn Kind> {
-    TABLE.iter().copied().filter(|kind| !machine.in_order || kind.about().keeps_order).collect()
-}
-
-/// The candidates that were chosen, or those of least estimate together.
-fn taken(
-    tree: &Schedule,
-    kernel: &Kernel,
-    choices: Option<&[Choice]>,
-    told: Option<&mut Vec<KindRemark>>,
-) -> Result<Vec<Candidate>, String> {
-    let table = table(kernel.machine);
-    let mut all = candidates(&table, tree, kernel);
-    let taken = match choices {
-        Some(choices) => choice::place(choice::chosen(&table, choices, tree, kernel)?, &mut all),
-        None => least(&all, kernel.nests.len()).ok_or("has a nest that no kind matches")?,
-    };
-    if let Some(told) = told {
-        *told = remarks::of(&all, &taken, tree, kernel);
-    }
-    let mut all: Vec<Option<Candidate>> = all.into_iter().map(Some).collect();
-    Ok(taken.into_iter().filter_map(|at| all[at].take()).collect())
 }

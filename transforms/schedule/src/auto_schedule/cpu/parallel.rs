@@ -5,6 +5,7 @@
 //! What is computed inside a nest is computed by the thread that has the iteration. Whether it pays is in
 //! [`threads`](super::super::threads).
 
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::accesses::shape_of;
 use crate::auto_schedule::cpu::even_shares::EvenShares;
 use crate::auto_schedule::operands::operands;
@@ -77,7 +78,7 @@ fn work(tree: &Schedule, nest: StageId) -> (f64, f64) {
                 .first()
                 .copied()
                 .and_then(tensor_type)
-                .map_or(4.0, |t| t.dtype.size() as f64);
+                .map_or(LANE_BYTES as f64, |t| t.dtype.size() as f64);
         if stage == nest {
             bytes += size(&shape_of(tree, stage), element);
         }

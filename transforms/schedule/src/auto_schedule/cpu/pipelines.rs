@@ -14,6 +14,7 @@
 //! multiply do not wait for: 128 x 1024 takes 31 us in place of 36, 1024 x 256 62 in place of 72, 2048 x 512 with a mask 280 in place of 350. Normalizations, which wait
 //! for memory alone, take up to half longer so than row by row.
 
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::accesses::lanes;
 use crate::auto_schedule::cpu::iterated::operations;
 use crate::auto_schedule::cpu::streams;
@@ -25,6 +26,8 @@ use fusion_dialects::OpExt;
 use fusion_machine::Machine;
 use std::collections::BTreeSet;
 
+/// A row takes one of so many parts of the second cache.
+const OF_CACHE: u64 = 8;
 /// Vectors that the joined loops take at a time.
 pub const VECTORS: u64 = 4;
 /// Operations of an element in the joined loops from which on rows overlap that stay in the caches as well.
@@ -81,7 +84,7 @@ fn joined(tree: &Schedule, rows: &Rows, machine: &Machine) -> Option<BTreeSet<St
     let (last, before) = rows.members.split_last()?;
     let sums = reduces(last.0) && reductions::fits_lanes(tree, last.0);
     // Two rows of what is read, what is kept and what is stored are in the near caches at a time.
-    let near = length.saturating_mul(4) <= machine.second_cache / 8;
+    let near = length.saturating_mul(LANE_BYTES) <= machine.second_cache / OF_CACHE;
     if !sums || reduces(rows.host) || !whole(last) || !whole(&host) || !near {
         return None;
     }

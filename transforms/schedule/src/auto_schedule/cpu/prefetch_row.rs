@@ -17,6 +17,8 @@ use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Machine;
 use std::collections::BTreeSet;
 
+/// A row that is one of so many parts of the first cache is short.
+const OF_CACHE: u64 = 8;
 /// Elements from a row to the next, at most, when the next one is prefetched: it has to stay in the near cache.
 const MOST_AHEAD: u64 = 16 << 10;
 /// Inputs that are prefetched at most.
@@ -80,7 +82,7 @@ fn in_a_later_pass(writer: &mut Writer, rows: &Rows, machine: &Machine) -> Resul
             }
             let Some((axis, step)) = row_loop(&writer.tree, *stage, fixed) else { continue };
             // Of short rows two are on their way: softmax of 4096 x 1024 takes 1.15 to 1.17 ms in place of 1.25.
-            let ahead = if 8 * next * size <= machine.first_cache { 2 * next } else { next };
+            let ahead = if OF_CACHE * next * size <= machine.first_cache { 2 * next } else { next };
             writer.prefetch(Handle::Input(input), *stage, axis, ahead.div_ceil(step))?;
             return Ok(true);
         }

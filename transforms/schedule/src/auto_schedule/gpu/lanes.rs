@@ -7,11 +7,14 @@
 use super::super::fusion::along_fused;
 use super::super::operands::{Operand, operands};
 use super::super::writer::Writer;
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::{OpExt, tensor_type};
 use std::ops::Range;
 
+/// Elements of an access, at most: narrower ones than of two bytes are read as few at a time.
+pub const MOST_LANES: u64 = 8;
 /// Bytes that a thread reads or writes in one access.
 pub const ACCESS_BYTES: u64 = 16;
 
@@ -42,7 +45,7 @@ pub fn of(
         all && elements.is_multiple_of(*lanes)
             && (count == 1 || extents[along.end - 1].is_multiple_of(*lanes))
     };
-    let most = (ACCESS_BYTES / narrowest(tree, stage, along).max(1)).clamp(1, 8);
+    let most = (ACCESS_BYTES / narrowest(tree, stage, along).max(1)).clamp(1, MOST_LANES);
     [8, 4, 2].into_iter().filter(|n| *n <= most).find(whole).unwrap_or(1)
 }
 
@@ -74,6 +77,6 @@ fn narrowest(tree: &Schedule, stage: StageId, along: &Range<usize>) -> u64 {
     let read = operands(tree, stage).unwrap_or_default();
     let varies = |o: &&Operand| along.clone().any(|a| o.mentions(a));
     let result = tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
-    let otherwise = result.map_or(4, |t| t.dtype.size() as u64);
+    let otherwise = result.map_or(LANE_BYTES, |t| t.dtype.size() as u64);
     read.iter().filter(varies).filter_map(size).min().unwrap_or(otherwise)
 }

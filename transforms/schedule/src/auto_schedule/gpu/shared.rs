@@ -26,6 +26,10 @@ use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Target;
 use fusion_operators::DType;
 
+/// Elements of an access, at most.
+const MOST_LANES: u64 = 16;
+/// Slots where copies are asynchronous: two steps are on their way while one is used.
+const AHEAD_OF_COPIES: u64 = 3;
 /// Bytes of the largest access; neighbours are an odd number of them apart.
 const ACCESS_BYTES: u64 = 16;
 /// Steps of a reduction below which there is nothing to run ahead of.
@@ -69,7 +73,7 @@ pub fn tile(writer: &Writer, operand: &Operand, block: &Block, target: &Target) 
         let even = operand.indices.last().is_some_and(|e| goes_evenly(e, *n, &block.extents));
         fits(&shape) && fits(&operand.shape) && even
     };
-    let most = (target.vector_bytes / size).clamp(1, 16);
+    let most = (target.vector_bytes / size).clamp(1, MOST_LANES);
     let lanes = [16, 8, 4, 2].into_iter().filter(|n| *n <= most).find(whole).unwrap_or(1);
 
     let mut digits: Vec<Digit> = (0..rank).map(|axis| Digit { axis, unit: 1, base: None }).collect();
@@ -115,7 +119,7 @@ pub fn slots(tiles: &[Tile], steps: u64, whole: bool, target: &Target) -> u64 {
 
 /// How many slots tiles have that all threads copy.
 pub fn wanted(target: &Target) -> u64 {
-    if target.gpu.copy_bytes > 0 { 3 } else { 2 }
+    if target.gpu.copy_bytes > 0 { AHEAD_OF_COPIES } else { 2 }
 }
 
 /// Slots of tiles of so many bytes together, where there are so many bytes for them.

@@ -11,6 +11,7 @@
 //! host is the last nest, a contraction one of whose operands is computed in the kernel; the stages that are only read by the
 //! host and by each other are its members.
 
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::cpu::kinds::contraction::{self, RegisterTile};
 use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
 use crate::auto_schedule::operands::{Operand, operands};
@@ -84,7 +85,7 @@ impl Kind for Attends {
             name: "attention",
             matches: "a product of matrices, what is computed of its rows, and a product with these rows",
             knobs: &[("rows", "rows of scores that are computed at a time")],
-            cycles: "tiles of both products, and vectors of what is between x operations",
+            formula: "tiles of both products, and vectors of what is between x operations",
             keeps_order: false,
         }
     }
@@ -234,7 +235,7 @@ fn prefetch_next(
     machine: &Machine,
 ) -> Result<(), String> {
     let rank = writer.tree.stages[group.host].rank();
-    let is_far = |o: &Operand| o.shape.iter().product::<u64>() * 4 > machine.second_cache / 2;
+    let is_far = |o: &Operand| o.shape.iter().product::<u64>() * LANE_BYTES > machine.second_cache / 2;
     // What is computed of the queries alone reads them in its place.
     let input = |product: StageId, axis: usize| {
         let read = operands(&writer.tree, product)?.into_iter().find(|o| o.mentions(axis))?;
@@ -261,7 +262,7 @@ fn prefetch_next(
 /// A multiple of the height of a tile of scores whose scores and weights fit. The tiles of results are chosen for so many rows.
 fn rows_of_a_block(inner: &RegisterTile, keys: u64) -> u64 {
     let step = inner.height;
-    let most = BLOCK_BYTES / (8 * keys.max(1)) / step;
+    let most = BLOCK_BYTES / (2 * LANE_BYTES * keys.max(1)) / step;
     step * most.clamp(1, TILES)
 }
 

@@ -10,6 +10,7 @@
 //! panels are those that the product has by itself: a weight that both kinds of kernels read is laid out once. Each piece is computed by a
 //! stage of its own ([`recompute`](crate::schedule::primitives::recompute)), so that the sums of one panel are all that registers hold.
 
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::cpu::kinds::contraction::{self, Panel};
 use crate::auto_schedule::kind::{About, Kernel, Kind, Match, Seconds, all};
 use crate::auto_schedule::placement::Nest;
@@ -50,7 +51,7 @@ impl Kind for Cells {
             name: "cells",
             matches: "a product whose columns are pieces of one width, and what goes element by element over them",
             knobs: &[],
-            cycles: "tiles of the product, and vectors of what follows x operations",
+            formula: "tiles of the product, and vectors of what follows x operations",
             keeps_order: false,
         }
     }
@@ -72,7 +73,7 @@ impl InPanels {
         let host = &tree.stages[cell.host];
         let rows: u64 = host.axes[..host.rank() - 1].iter().map(|a| a.extent).product();
         let fits = |columns: u64| {
-            let near = rows * columns * 4 * cell.readers.len() as u64;
+            let near = rows * columns * LANE_BYTES * cell.readers.len() as u64;
             cell.has_panels_of(columns) && near <= kernel.machine.first_cache / 2
         };
         let panel = contraction::panel_of(tree, cell.product, kernel.machine, kernel.constant, &fits)?;
@@ -204,7 +205,7 @@ impl Cell {
         let Some(columns) = order.pop() else { return Err("has no loops".into()) };
         let (panels, within) = writer.split(stage, columns, panel)?;
         order.insert(0, panels);
-        let lanes = machine.lanes(4);
+        let lanes = machine.lanes(LANE_BYTES);
         let mut vector = within;
         if panel > lanes {
             let (vectors, lanes) = writer.split(stage, within, lanes)?;

@@ -18,6 +18,8 @@ use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_machine::Machine;
 
+/// Fewer results side by side leave vectors half empty.
+const FEWEST: u64 = 8;
 /// Bytes of a block's accumulators: half of a first-level cache, beside the rows.
 const BLOCK_BYTES: u64 = 16 << 10;
 /// Bytes of an element.
@@ -38,7 +40,7 @@ impl Kind for Columns {
             name: "columns",
             matches: "a reduction that reads memory once, whose results lie side by side",
             knobs: &[],
-            cycles: "vectors read x (operations, and a load), and of each some rows a load and a store of its sum",
+            formula: "vectors read x (operations, and a load), and of each some rows a load and a store of its sum",
             keeps_order: false,
         }
     }
@@ -89,7 +91,7 @@ pub fn go_on(writer: &mut Writer, nest: &Nest, machine: &Machine) -> Result<(), 
 
 /// True for a reduction to schedule by columns.
 pub fn is_columns(tree: &Schedule, stage: StageId) -> bool {
-    may_be_columns(tree, stage) && side_by_side(tree, stage).is_some_and(|extent| extent >= 8)
+    may_be_columns(tree, stage) && side_by_side(tree, stage).is_some_and(|extent| extent >= FEWEST)
 }
 
 /// Results of a stage that lie side by side, as what they are made of does.

@@ -29,7 +29,7 @@ impl Kind for MadePanels {
             name: "made-panels",
             matches: "a product of many rows with a matrix that is made of constants",
             knobs: &[],
-            cycles: "tiles of the product, and vectors of the matrix x operations",
+            formula: "tiles of the product, and vectors of the matrix x operations",
             keeps_order: false,
         }
     }

@@ -36,7 +36,7 @@ impl Kind for NarrowColumns {
             name: "narrow-columns",
             matches: "a reduction by columns whose rows are too short for vectors",
             knobs: &[],
-            cycles: "vectors of long rows x (operations, and a load)",
+            formula: "vectors of long rows x (operations, and a load)",
             keeps_order: false,
         }
     }

@@ -24,6 +24,9 @@ use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_machine::Machine;
 use std::collections::BTreeSet;
 
+/// Shorter rows fill no vector.
+const FEWEST: u64 = 4;
+
 /// The kind.
 pub struct ByRows;
 
@@ -33,7 +36,7 @@ impl Kind for ByRows {
             name: "rows",
             matches: "nests that go over the same outer axes, one of which is a reduction along memory",
             knobs: &[],
-            cycles: "vectors of all stages x operations",
+            formula: "vectors of all stages x operations",
             keeps_order: false,
         }
     }
@@ -50,7 +53,7 @@ struct Group {
 
 impl Match for Group {
     fn nests(&self) -> Vec<StageId> {
-        self.rows.members.iter().map(|(stage, _)| *stage).chain([self.rows.host]).collect()
+        self.rows.stages()
     }
 
     fn estimate(&self, tree: &Schedule, kernel: &Kernel, _config: &[i64]) -> Option<Seconds> {
@@ -121,7 +124,7 @@ fn elementwise(
     let Some(together) = (1..=open).rev().find(good) else { return Ok(()) };
     let extent: u64 = extents[extents.len() - together..].iter().product();
     let lanes = lanes(&writer.tree, stage, vector_bytes);
-    if extent < 4 {
+    if extent < FEWEST {
         return Ok(());
     }
     let mut along: AxisId = extents.len() - together;

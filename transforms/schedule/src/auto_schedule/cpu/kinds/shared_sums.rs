@@ -42,7 +42,7 @@ impl Kind for SharedSums {
             name: "shared-sums",
             matches: "a large reduction of few results, which no loop of independent iterations is around",
             knobs: &[("part", "elements of the parted axis that one partial result is of")],
-            cycles: "vectors x (operations, and a load) / threads, and the sum of partial results",
+            formula: "vectors x (operations, and a load) / threads, and the sum of partial results",
             keeps_order: false,
         }
     }

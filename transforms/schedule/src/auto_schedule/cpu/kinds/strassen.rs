@@ -21,6 +21,8 @@ use crate::schedule::{AxisId, Handle, Schedule, StageId};
 use fusion_dialects::indices::expr::Expr;
 use fusion_machine::Machine;
 
+/// Axes of the sums of blocks: which sum, row and column.
+const OF_BLOCKS: usize = 3;
 /// The share of the second cache that a block of rows has.
 const SHARE: u64 = 4;
 /// Tiles of a block at most.
@@ -50,7 +52,7 @@ impl Kind for InQuarters {
             name: "strassen",
             matches: "the seven products of Strassen's algorithm, and what is made of them",
             knobs: &[("rows", "rows of a block")],
-            cycles: "tiles of the products, and vectors of the sums before and behind x operations",
+            formula: "tiles of the products, and vectors of the sums before and behind x operations",
             keeps_order: false,
         }
     }
@@ -143,7 +145,7 @@ impl Strassen {
             })?;
         let read = operands(tree, products)?;
         let right = read.iter().find(|o| o.mentions(2) && o.stage.is_none())?.clone();
-        let is_sums = tree.stages[left].rank() == 3 && !tree.stages[left].is_reduction();
+        let is_sums = tree.stages[left].rank() == OF_BLOCKS && !tree.stages[left].is_reduction();
         let is_left = read.iter().any(|o| o.stage == Some(left) && o.mentions(1));
         let found = alone && is_left && is_sums && tree.readers(left) == [products];
         let strassen = Strassen { products, left, right, count, extents: [height, width, depth] };

@@ -32,7 +32,7 @@ impl Kind for CellsInQuarters {
             name: "strassen-cells",
             matches: "what `cells` does, with a product that is made by Strassen's algorithm",
             knobs: &[],
-            cycles: "tiles of the products, and vectors of what is before and behind x operations",
+            formula: "tiles of the products, and vectors of what is before and behind x operations",
             keeps_order: false,
         }
     }

@@ -20,6 +20,8 @@ use fusion_machine::Machine;
 use std::collections::BTreeMap;
 
 const BYTES: u64 = 4;
+/// Vectors of a tile take one of so many parts of the registers: rows of them need the rest.
+const OF_REGISTERS: u64 = 4;
 /// Registers beside sums and vectors of the weight.
 const OTHERS: u64 = 2;
 /// Steps inside a block that are written out.
@@ -38,7 +40,7 @@ impl Kind for SumsOfBlocks {
             name: "sums-of-blocks",
             matches: "a sum over blocks of what is made of their sums of products with a constant",
             knobs: &[("vectors", "vectors of a tile"), ("rows", "rows of a tile")],
-            cycles: "steps x tiles x (the most of multiply-adds, their latency, and all operations), and what is made of the sums of blocks",
+            formula: "steps x tiles x (the most of multiply-adds, their latency, and all operations), and what is made of the sums of blocks",
             keeps_order: false,
         }
     }
@@ -134,7 +136,7 @@ impl Blocks {
     }
 
     fn tiles(&self, machine: &Machine) -> impl Iterator<Item = Tile> {
-        let most_vectors = self.columns.1.div_ceil(self.lanes).min(machine.registers / 4);
+        let most_vectors = self.columns.1.div_ceil(self.lanes).min(machine.registers / OF_REGISTERS);
         let most_rows = self.rows.map_or(1, |(_, n)| n).min(machine.registers / 2);
         let all = (1..=most_vectors)
             .flat_map(move |vectors| (1..=most_rows).map(move |rows| Tile { vectors, rows }));

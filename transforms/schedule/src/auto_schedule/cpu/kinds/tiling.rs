@@ -22,6 +22,16 @@ use fusion_machine::Machine;
 /// The kind.
 pub struct Tiling;
 
+/// Elements so far apart are still loaded whole and shuffled.
+const MOST_APART: i64 = 4;
+/// Shorter axes fill no vector.
+const FEWEST: u64 = 4;
+/// Vectors of a tile, at most.
+const MOST_VECTORS: u64 = 4;
+/// Rows of a tile whose vectors are so many: six of four, with the operands, fill 32 registers.
+const ROWS_OF_WIDE: u64 = 6;
+/// Rows of the others.
+const ROWS: u64 = 8;
 /// Cycles of a step of a reduction beside its arithmetic: the loop, and what the out-of-order window does not hide.
 const STEP: f64 = 0.5;
 /// Cycles to add the lanes of a sum.
@@ -33,7 +43,7 @@ impl Kind for Tiling {
             name: "tiling",
             matches: "any nest",
             knobs: &[("rows", "rows of a tile"), ("vectors", "vectors of a tile")],
-            cycles: "tiles x (the most of multiply-adds, their latency and loads), or points where vectors find no axis",
+            formula: "tiles x (the most of multiply-adds, their latency and loads), or points where vectors find no axis",
             keeps_order: true,
         }
     }
@@ -137,9 +147,9 @@ impl Plan {
         // Elements a few places apart are loaded whole and shuffled, where those between them are not read as well.
         let apart = nest.reduction.unwrap_or(stage);
         let near = matches!(along[0], Some(0 | 1))
-            && along.iter().all(|c| matches!(c, Some(0..=4)))
+            && along.iter().all(|c| matches!(c, Some(0..=MOST_APART)))
             && !(self.reduces && !machine.in_order && reductions::reads_once(tree, apart));
-        if !(contiguous || gathered || near) || self.extent < 4 {
+        if !(contiguous || gathered || near) || self.extent < FEWEST {
             return None;
         }
         let mut lanes = lanes(tree, stage, machine.vector_bytes).min(self.extent);
@@ -153,7 +163,7 @@ impl Plan {
         }
         let vectors = match self.extent / lanes {
             _ if !self.reduces => 1,
-            n if n >= 4 && row.is_some() => 4,
+            n if n >= MOST_VECTORS && row.is_some() => MOST_VECTORS,
             n if n >= 2 => 2,
             _ => 1,
         };
@@ -197,7 +207,7 @@ impl Plan {
             let of_vector = match along {
                 Some(0) => 1.0,
                 Some(1) => vectors * registers * traffic::LINES,
-                Some(apart @ 2..=4) => vectors * registers * (traffic::LINES + *apart as f64),
+                Some(apart @ 2..=MOST_APART) => vectors * registers * (traffic::LINES + *apart as f64),
                 _ => vectors * registers * lanes,
             };
             of_vector * if by_row { rows } else { 1.0 }
@@ -308,7 +318,7 @@ fn row_axis(accesses: &[Option<Expr>], along: &[Option<i64>], extents: &[u64]) -
 
 /// Rows of a register tile: a divisor near the best, so that little is left over.
 fn rows(extent: u64, vectors: u64) -> u64 {
-    let best = if vectors >= 4 { 6 } else { 8 };
+    let best = if vectors >= MOST_VECTORS { ROWS_OF_WIDE } else { ROWS };
     if extent <= best {
         return extent;
     }

@@ -40,6 +40,8 @@ use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Machine;
 use std::collections::BTreeSet;
 
+/// Shorter axes fill no vector.
+const FEWEST: u64 = 4;
 /// Elements of a side of the blocks between which pages and lines of the cache change.
 const BLOCK: u64 = 64;
 
@@ -58,7 +60,7 @@ impl Kind for Transposing {
             name: "transposing",
             matches: "a nest without a reduction that reads some tensor across the order in which it writes",
             knobs: &[],
-            cycles: "vectors x (operations, and shuffles that turn a tile round)",
+            formula: "vectors x (operations, and shuffles that turn a tile round)",
             keeps_order: true,
         }
     }
@@ -151,7 +153,7 @@ fn across(accesses: &[Option<Expr>], extents: &[u64]) -> Option<usize> {
     let is_known = |e: &Option<Expr>| e.as_ref().is_some_and(|e| !e.is_opaque());
     (0..last)
         .rev()
-        .filter(|&a| extents[a] >= 4)
+        .filter(|&a| extents[a] >= FEWEST)
         .find(|&a| strided().all(|e| is_known(e) && e.as_ref().is_some_and(|e| e.coefficient(a) == Some(1))))
 }
 

@@ -106,7 +106,7 @@ impl Kind for InWindows {
             name: "windows",
             matches: "a reduction of a few neighbours in one tensor: pools and depthwise convolutions",
             knobs: &[("rows", "rows of a tile")],
-            cycles: "steps of a window x vectors of the result x (multiply-adds, or loads)",
+            formula: "steps of a window x vectors of the result x (multiply-adds, or loads)",
             keeps_order: false,
         }
     }

@@ -4,6 +4,7 @@
 //! the order of the data. Only the way in which layouts compare is wanted, so padding counts as data.
 
 use super::Contraction;
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::operands::Operand;
 use fusion_dialects::indices::expr::Expr;
 use fusion_machine::{Dot4, Machine};
@@ -172,7 +173,7 @@ impl Convolution<'_> {
             padding: Vec::new(),
             is_alone: true,
             innermost: None,
-            lanes: machine.lanes(4),
+            lanes: machine.lanes(LANE_BYTES),
             dot: None,
         };
         let nest = match self.dot4 {

@@ -28,7 +28,7 @@ impl Kind for Products {
                 ("second rows", "rows of a tile along it"),
                 ("pack", "1 where rows are packed beforehand as well"),
             ],
-            cycles: "steps x tiles x (the most of multiply-adds, their latency, and loads), packing, and storing",
+            formula: "steps x tiles x (the most of multiply-adds, their latency, and loads), packing, and storing",
             keeps_order: false,
         }
     }

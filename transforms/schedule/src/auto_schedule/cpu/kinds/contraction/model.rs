@@ -2,9 +2,20 @@
 
 use super::reach::Shared;
 use super::{Contraction, Tile};
+use crate::auto_schedule::accesses::LANE_BYTES;
 use fusion_dialects::indices::expr::{flatten, gcd};
 use fusion_machine::Machine;
 
+/// Shorter axes fill no vector.
+const FEWEST: u64 = 4;
+/// Vectors of a tile, at most: more find no registers beside rows.
+const MOST_VECTORS: u64 = 8;
+/// The same of a tile that is one row.
+const MOST_ALONE: u64 = 16;
+/// Rows of a panel so far apart have a page each after a few.
+const FAR_BYTES: u64 = 1 << 10;
+/// One of so many lines of a set is for what else is read.
+const FOR_OTHERS: u64 = 4;
 /// Cycles to store or pack an element when its vectors have to be transposed, and when not.
 const TRANSPOSED: f64 = 0.7;
 const STRAIGHT: f64 = 0.15;
@@ -48,7 +59,7 @@ impl Contraction {
         let mut legal = Vec::new();
         for vector in 0..self.extents.len() {
             let Some(panel) = self.panel_along(vector) else { continue };
-            if self.extents[vector] < 4 || !self.can_be_vectors(panel, vector, constant) {
+            if self.extents[vector] < FEWEST || !self.can_be_vectors(panel, vector, constant) {
                 continue;
             }
             let other = 1 - panel;
@@ -86,7 +97,11 @@ impl Contraction {
         machine: &Machine,
     ) -> Vec<Tile> {
         let mut tiles = Vec::new();
-        let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() { 16 } else { 8 });
+        let most = self.extents[vector].div_ceil(self.lanes).min(if rows.is_none() {
+            MOST_ALONE
+        } else {
+            MOST_VECTORS
+        });
         for vectors in 1..=most {
             // A vector of the panel that is used once needs no register of its own.
             let room = (machine.registers - 1).saturating_sub(vectors) / vectors;
@@ -144,7 +159,8 @@ impl Contraction {
     /// True when the panel is copied: rows far apart fall on few sets of the caches, and on a page each.
     pub(super) fn is_copied(&self, tile: &Tile, constant: &[bool]) -> bool {
         let panel = &self.operands[tile.panel];
-        let far = self.extents[tile.vector] * 4 >= 1024 && self.reuse(tile.panel) >= 2 * WORTH_PACKING;
+        let far = self.extents[tile.vector] * LANE_BYTES >= FAR_BYTES
+            && self.reuse(tile.panel) >= 2 * WORTH_PACKING;
         !panel.is_constant(constant)
             && panel.dimension(tile.vector, self.extents[tile.vector]).is_some()
             && (self.dot.is_some() || self.stride(tile.panel, tile.vector) != Some(1) || far)
@@ -168,9 +184,12 @@ impl Contraction {
             return 1;
         }
         let (near, columns) = (machine.second_cache / 2, self.extents[tile.vector]);
-        let panel = self.depth * self.width(tile) * 4;
+        let panel = self.depth * self.width(tile) * LANE_BYTES;
         let is_long = copied && panel > machine.first_cache / 2;
-        if !is_long && self.depth * rows * 4 <= near && columns * rows * 4 <= machine.second_cache {
+        if !is_long
+            && self.depth * rows * LANE_BYTES <= near
+            && columns * rows * LANE_BYTES <= machine.second_cache
+        {
             return 1;
         }
         let panels = columns.div_ceil(self.width(tile));
@@ -195,12 +214,12 @@ impl Contraction {
     /// few of its sets.
     fn rows_conflict(&self, tile: &Tile, machine: &Machine) -> bool {
         let Some(rows) = tile.rows.filter(|_| !tile.packs_rows) else { return false };
-        let distance = self.stride(1 - tile.panel, rows).map_or(0, |n| n.unsigned_abs() * 4);
+        let distance = self.stride(1 - tile.panel, rows).map_or(0, |n| n.unsigned_abs() * LANE_BYTES);
         if distance == 0 || !distance.is_multiple_of(machine.line) {
             return false;
         }
         let sets = machine.first_sets / gcd(distance / machine.line, machine.first_sets);
-        4 * tile.height.div_ceil(sets) > 3 * machine.first_ways
+        tile.height.div_ceil(sets) > machine.first_ways - machine.first_ways / FOR_OTHERS
     }
 
     /// An estimate of the time, of one block.
@@ -210,7 +229,7 @@ impl Contraction {
         let packed = self.panels_of(tile).is_some();
         // Vectors that begin anywhere lie in two lines of the cache.
         let lines = if packed { 1 } else { 2 };
-        let far = self.depth * width * 4 > machine.first_cache / 2;
+        let far = self.depth * width * LANE_BYTES > machine.first_cache / 2;
         let conflict = self.rows_conflict(tile, machine);
         let shared = self.is_by_phases(tile).then(|| Shared::of(self, tile, machine));
         let step = |vectors: u64, rows: u64| {
@@ -279,15 +298,16 @@ impl Contraction {
     fn coming(&self, tile: &Tile, rate: f64, constant: &[bool], step: &dyn Fn(u64) -> f64) -> f64 {
         let [panel, other] = [tile.panel, 1 - tile.panel].map(|o| &self.operands[o]);
         let rows = match other.is_constant(constant) {
-            true => (other.shape.iter().product::<u64>() * 4) as f64 / rate,
+            true => (other.shape.iter().product::<u64>() * LANE_BYTES) as f64 / rate,
             false => 0.0,
         };
         if !panel.is_constant(constant) {
             return rows;
         }
         let (n, width) = (self.extents[tile.vector], self.width(tile));
-        let of_panel =
-            |vectors: u64| ((vectors * self.lanes * 4) as f64 / rate - step(vectors) + STEP).max(0.0);
+        let of_panel = |vectors: u64| {
+            ((vectors * self.lanes * LANE_BYTES) as f64 / rate - step(vectors) + STEP).max(0.0)
+        };
         let rest = (n % width).div_ceil(self.lanes);
         let panels =
             (n / width) as f64 * of_panel(tile.vectors) + if rest > 0 { of_panel(rest) } else { 0.0 };

@@ -27,7 +27,7 @@ impl Kind for InLanes {
             name: "contraction-in-lanes",
             matches: "a product with a constant of few columns",
             knobs: &[],
-            cycles: "rows x (multiply-adds or loads, and the sum of the lanes of each column)",
+            formula: "rows x (multiply-adds or loads, and the sum of the lanes of each column)",
             keeps_order: false,
         }
     }

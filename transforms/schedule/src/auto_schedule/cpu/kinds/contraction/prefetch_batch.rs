@@ -11,9 +11,13 @@
 
 use super::prefetch_rows::serial_step;
 use super::{Contraction, Tile};
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Handle, StageId};
 use fusion_machine::Machine;
+
+/// What is prefetched takes one of so many parts of the cache that it goes to.
+const OF_CACHE: u64 = 4;
 
 impl Contraction {
     /// Has the steps of the reduction prefetch what the next iteration of the loop `batch`, which selects panels, reads of the panel's operand,
@@ -33,9 +37,9 @@ impl Contraction {
         {
             return Ok(());
         }
-        let bytes = panel.shape.iter().product::<u64>() * 4;
-        let of_one = self.depth * self.extents[tile.vector] * 4;
-        if bytes <= machine.second_cache || of_one > machine.second_cache / 4 {
+        let bytes = panel.shape.iter().product::<u64>() * LANE_BYTES;
+        let of_one = self.depth * self.extents[tile.vector] * LANE_BYTES;
+        if bytes <= machine.second_cache || of_one > machine.second_cache / OF_CACHE {
             return Ok(());
         }
         let Some(step) = serial_step(&writer.tree, reduction) else { return Ok(()) };

@@ -11,12 +11,16 @@
 
 use super::prefetch_rows::serial_step;
 use super::{Contraction, Tile};
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::placement::Nest;
 use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Handle, InputId, StageId};
 use fusion_machine::Machine;
 use std::collections::BTreeSet;
+
+/// What is prefetched takes one of so many parts of the cache that it goes to.
+const OF_CACHE: u64 = 4;
 
 impl Contraction {
     /// Has the steps of the reduction prefetch what follows reads of the next iteration of the loop `panels`.
@@ -31,8 +35,8 @@ impl Contraction {
     ) -> Result<(), String> {
         let Some(reduction) = nest.reduction else { return Ok(()) };
         let others = self.extents.iter().enumerate().filter(|(axis, _)| *axis != tile.vector);
-        let of_panel = others.map(|(_, extent)| extent).product::<u64>() * self.width(tile) * 4;
-        if of_panel > machine.first_cache / 4 {
+        let of_panel = others.map(|(_, extent)| extent).product::<u64>() * self.width(tile) * LANE_BYTES;
+        if of_panel > machine.first_cache / OF_CACHE {
             return Ok(());
         }
         prefetch_for_epilogue(writer, (nest.stage, panels), reduction, machine, constant)
@@ -50,7 +54,7 @@ pub fn prefetch_for_epilogue(
     let Some(step) = serial_step(&writer.tree, product) else { return Ok(()) };
     let is_wanted = |read: &Operand| {
         let input = read.input.filter(|input| !constant.get(*input).copied().unwrap_or(false));
-        let bytes = 4 * read.shape.iter().product::<u64>();
+        let bytes = LANE_BYTES * read.shape.iter().product::<u64>();
         input.filter(|_| (machine.first_cache..=machine.second_cache).contains(&bytes))
     };
     let read = operands(&writer.tree, panels.0).unwrap_or_default();

@@ -6,6 +6,7 @@
 //!                                                    a3 a4 a5
 
 use super::{Contraction, Tile};
+use crate::auto_schedule::accesses::LANE_BYTES;
 use fusion_dialects::indices::expr::Atom;
 use fusion_machine::Machine;
 
@@ -93,14 +94,14 @@ impl Contraction {
     /// of which windows that overlap share some.
     fn bytes_of_rows(&self, tile: &Tile, machine: &Machine) -> f64 {
         let shape = &self.operands[1 - tile.panel].shape;
-        if tile.rows.is_none() || shape.iter().product::<u64>() * 4 <= machine.first_cache / 2 {
+        if tile.rows.is_none() || shape.iter().product::<u64>() * LANE_BYTES <= machine.first_cache / 2 {
             return 0.0;
         }
         let mut reach: Vec<f64> = self.reach(tile, self.steps.len()).map(|n| n as f64).collect();
         if let (Some(last), Some(&extent), false) = (reach.last_mut(), shape.last(), tile.packs_rows) {
-            let line = (machine.line / 4) as f64;
+            let line = (machine.line / LANE_BYTES) as f64;
             *last = (*last + line - 1.0).min(line.max(extent as f64));
         }
-        reach.iter().product::<f64>() * 4.0 / (self.depth * tile.all_rows()) as f64
+        reach.iter().product::<f64>() * LANE_BYTES as f64 / (self.depth * tile.all_rows()) as f64
     }
 }

@@ -22,10 +22,13 @@
 
 use super::prefetch_rows::serial_step;
 use super::{Contraction, Tile};
+use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Handle, Schedule, StageId};
 use fusion_machine::Machine;
 
+/// A panel takes one of so many parts of the second cache, so that the next one has room.
+const OF_CACHE: u64 = 4;
 /// Streams at a time; more gained nothing.
 const STREAMS: u64 = 4;
 /// Fewer bytes of a stream are not worth it.
@@ -51,7 +54,7 @@ impl Contraction {
         constant: &[bool],
     ) -> Result<(), String> {
         let panel = &self.operands[tile.panel];
-        let bytes = panel.shape.iter().product::<u64>() * 4;
+        let bytes = panel.shape.iter().product::<u64>() * LANE_BYTES;
         let is_far = machine.constant_bytes.is_some() && bytes > machine.first_cache;
         let Some(input) = panel.input.filter(|_| panel.is_constant(constant) && is_far) else {
             return Ok(());
@@ -72,14 +75,14 @@ impl Contraction {
     /// True when several tiles of rows multiply a panel, which comes more slowly than one of them does it, and the next one has room.
     fn panels_wait(&self, tile: &Tile, machine: &Machine) -> bool {
         let (width, rows) = (self.width(tile), tile.all_rows());
-        let panel = self.depth * width * 4;
+        let panel = self.depth * width * LANE_BYTES;
         let step = (tile.vectors * rows).div_ceil(machine.multiply_adds).max(machine.latency);
-        let comes = machine.constant_bytes.map_or(0.0, |rate| (width * 4) as f64 / rate);
+        let comes = machine.constant_bytes.map_or(0.0, |rate| (width * LANE_BYTES) as f64 / rate);
         let panels = self.extents[tile.vector].div_ceil(width);
         panels >= FEWEST_PANELS
             && comes > step as f64
             && self.reuse(tile.panel) >= 2 * rows
-            && panel <= machine.second_cache / 4
+            && panel <= machine.second_cache / OF_CACHE
             && self.panels_at_once(tile, machine, false) == 1
     }
 
@@ -99,7 +102,7 @@ impl Contraction {
         let [step] = steps.collect::<Vec<_>>()[..] else { return None };
         let extent = s.axes[step].extent;
         let is_long = extent.is_multiple_of(STREAMS)
-            && extent / STREAMS * tile.vectors * self.lanes * 4 >= SHORTEST
+            && extent / STREAMS * tile.vectors * self.lanes * LANE_BYTES >= SHORTEST
             && tile.all_rows() * tile.vectors * STREAMS <= MOST_WORK;
         is_long.then_some(step)
     }
@@ -129,7 +132,7 @@ impl Contraction {
         let s = &writer.tree.stages[reduction];
         let steps: Vec<AxisId> = s.leaves.iter().copied().filter(|&l| s.axes[l].reduce).collect();
         let written_out = steps.iter().rev().take_while(|l| **l != axis).map(|&l| s.axes[l].extent);
-        let bytes = self.width(tile) * 4 * written_out.product::<u64>();
+        let bytes = self.width(tile) * LANE_BYTES * written_out.product::<u64>();
         writer.prefetch(panel, reduction, axis, AHEAD.div_ceil(bytes))
     }
 }

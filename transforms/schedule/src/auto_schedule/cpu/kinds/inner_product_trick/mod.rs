@@ -51,7 +51,7 @@ impl Kind for ByInnerProducts {
             name: "inner-product-trick",
             matches: "a product by the inner-product trick, and an attention of two of them",
             knobs: &[],
-            cycles: "steps of six x tiles x (the most of multiply-adds and loads), and vectors of what is beside x operations",
+            formula: "steps of six x tiles x (the most of multiply-adds and loads), and vectors of what is beside x operations",
             keeps_order: false,
         }
     }

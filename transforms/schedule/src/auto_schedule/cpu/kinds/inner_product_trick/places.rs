@@ -15,6 +15,8 @@ use crate::schedule::{AxisId, Handle, StageId};
 use fusion_machine::Machine;
 use fusion_operators::ops::inner_product_trick::lies_along_places;
 
+/// Axes of the left operand: its parts, rows and columns.
+const RANK: usize = 3;
 /// Vectors of places whose sums are made at a time.
 const AT_A_TIME: u64 = 4;
 
@@ -58,7 +60,7 @@ pub(super) fn schedule(
         None => contraction::copy_panels_before(writer, stage, &trick.right, width)?,
     }
     if along_places {
-        writer.transform_layout(Handle::Stage(trick.left), contraction::panels(3, 2, columns)?)?;
+        writer.transform_layout(Handle::Stage(trick.left), contraction::panels(RANK, RANK - 1, columns)?)?;
     }
     for of_places in [trick.own, trick.left, trick.power] {
         writer.compute_at(of_places, stage, blocks)?;

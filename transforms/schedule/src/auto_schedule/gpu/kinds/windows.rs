@@ -14,9 +14,13 @@
 //! stencil). The tile is as large as leaves every core its threads. It may go beyond the end, where nothing is stored, if that is a small
 //! part of all: 7 columns are two tiles of 4.
 
-use super::super::placement::{Nest, is_cheap};
-use super::super::writer::Writer;
-use super::elements::block_and_thread;
+use super::elements::{THREADS, block_and_thread};
+use crate::auto_schedule::accesses::shape_of;
+use crate::auto_schedule::gpu::launch::{self, Launch};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
+use crate::auto_schedule::placement::{Nest, is_cheap};
+use crate::auto_schedule::traffic;
+use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::accesses;
 use fusion_dialects::indices::expr::Expr;
@@ -44,17 +48,90 @@ pub fn inline_sources(writer: &mut Writer) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes the primitives of a nest over windows; false for another one, and where a thread has a single result.
-pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
-    let reduction = nest.reduction.unwrap_or(nest.stage);
-    let s = &writer.tree.stages[nest.stage];
-    let rank = s.rank();
-    if !is_window(&writer.tree, reduction) || rank < 2 || writer.tree.stages[reduction].rank() != rank {
-        return Ok(false);
+/// The kind.
+pub struct InWindows;
+
+impl Kind for InWindows {
+    fn about(&self) -> About {
+        About {
+            name: "windows",
+            matches: "a reduction of a few neighbours in one tensor: pools and depthwise convolutions",
+            knobs: &[("rows", "rows of a thread's results"), ("columns", "columns of a thread's results")],
+            formula: "points x operations, those beyond the end among them; elements that rows of results share are loaded once",
+            keeps_order: false,
+        }
     }
-    let extents: Vec<u64> = s.axes[..rank].iter().map(|axis| axis.extent).collect();
-    let Some((rows, columns)) = tile(&extents, target) else { return Ok(false) };
+
+    fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
+        let is_one = |nest: &&Nest| {
+            let reduction = nest.reduction.unwrap_or(nest.stage);
+            let rank = tree.stages[nest.stage].rank();
+            is_window(tree, reduction) && rank >= 2 && tree.stages[reduction].rank() == rank
+        };
+        all(kernel.nests.iter().filter(is_one).map(|nest| OverWindows { nest: *nest }))
+    }
+}
+
+struct OverWindows {
+    nest: Nest,
+}
+
+impl Match for OverWindows {
+    fn nests(&self) -> Vec<StageId> {
+        vec![self.nest.stage]
+    }
+
+    fn space(&self, _tree: &Schedule, _kernel: &Kernel) -> Vec<Knob> {
+        vec![Knob { name: "rows", values: vec![2, 1, 4] }, Knob { name: "columns", values: vec![4, 2, 1] }]
+    }
+
+    fn estimate(&self, tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds> {
+        let tile = self.tile(config)?;
+        let extents = shape_of(tree, self.nest.stage);
+        let (threads, beyond) = (threads(&extents, tile)?, beyond(&extents, tile)?);
+        let stages: Vec<StageId> = traffic::stages_of(&self.nest).collect();
+        let blocks = threads.div_ceil(THREADS);
+        let launch = Launch::of(tree, kernel, &stages, (blocks, THREADS));
+        let inside = self.nest.reduction.unwrap_or(self.nest.stage);
+        let (loaded, fetched) = launch::by_elements(tree, &self.nest, kernel.target);
+        // Of a row of results neighbours share all but one of the elements that each reads.
+        let window: f64 = window(tree, inside).map(|extent| extent as f64).product();
+        let across = window.sqrt().max(1.0);
+        let columns = tile.1 as f64;
+        let loaded = loaded * (columns + across - 1.0) / (columns * across);
+        let launch = Launch { loaded, fetched, operations: launch.operations * beyond, ..launch };
+        Some(launch.in_lanes(tile.0 * tile.1).seconds(kernel.target))
+    }
+
+    fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
+        let (rows, columns) = tile(&shape_of(tree, self.nest.stage), kernel.target)?;
+        let config = vec![rows as i64, columns as i64];
+        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+    }
+
+    fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {
+        let tile = self.tile(config).ok_or("has windows without a tile")?;
+        write(writer, &self.nest, tile, kernel.target)
+    }
+}
+
+impl OverWindows {
+    /// Rows and columns of a config; several results, as a single one is what `elements` does.
+    fn tile(&self, config: &[i64]) -> Option<(u64, u64)> {
+        let &[rows, columns] = config else { return None };
+        (rows * columns > 1).then_some((rows as u64, columns as u64))
+    }
+}
+
+fn write(
+    writer: &mut Writer,
+    nest: &Nest,
+    (rows, columns): (u64, u64),
+    target: &Target,
+) -> Result<(), String> {
     let host = nest.stage;
+    let extents = shape_of(&writer.tree, host);
+    let rank = extents.len();
     let sums = match nest.reduction {
         Some(reduction) => reduction,
         None => {
@@ -68,17 +145,36 @@ pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<boo
     writer.reorder(host, &[outer.as_slice(), &[hi, wi]].concat())?;
     writer.unroll(host, hi)?;
     writer.unroll(host, wi)?;
-    let [others @ .., height, width] = &extents[..] else { return Ok(false) };
-    let threads = others.iter().product::<u64>() * height.div_ceil(rows) * width.div_ceil(columns);
+    let threads = threads(&extents, (rows, columns)).unwrap_or(1);
     if let Some(all) = writer.fuse_all(host, &outer)? {
-        let thread = block_and_thread(writer, host, all, threads, target)?;
+        let most = THREADS.min(target.gpu.block_threads);
+        let thread = block_and_thread(writer, host, all, threads, (most, target))?;
         writer.compute_at(sums, host, thread)?;
     }
     unroll_window(writer, sums, (rows, columns))
 }
 
+/// Threads for results of that shape, each of so many rows and columns.
+fn threads(extents: &[u64], (rows, columns): (u64, u64)) -> Option<u64> {
+    let [others @ .., height, width] = extents else { return None };
+    Some(others.iter().product::<u64>() * height.div_ceil(rows) * width.div_ceil(columns))
+}
+
+/// How many times as many results there are with those beyond the end.
+fn beyond(extents: &[u64], (rows, columns): (u64, u64)) -> Option<f64> {
+    let [.., height, width] = extents else { return None };
+    let covered = height.next_multiple_of(rows) * width.next_multiple_of(columns);
+    Some(covered as f64 / (height * width).max(1) as f64)
+}
+
+/// The extents of a reduction.
+fn window(tree: &Schedule, stage: StageId) -> impl Iterator<Item = u64> {
+    let s = &tree.stages[stage];
+    s.axes[s.rank()..s.op_axes()].iter().map(|axis| axis.extent)
+}
+
 /// The window outside, a thread's results inside of it.
-fn unroll_window(writer: &mut Writer, sums: StageId, (rows, columns): (u64, u64)) -> Result<bool, String> {
+fn unroll_window(writer: &mut Writer, sums: StageId, (rows, columns): (u64, u64)) -> Result<(), String> {
     let s = &writer.tree.stages[sums];
     let (rank, own) = (s.rank(), s.op_axes());
     let window: Vec<AxisId> = (rank..own).collect();
@@ -98,7 +194,7 @@ fn unroll_window(writer: &mut Writer, sums: StageId, (rows, columns): (u64, u64)
     for axis in unrolled.into_iter().chain([ri, ci]) {
         writer.unroll(sums, axis)?;
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Results of a thread: of the tiles that go little beyond the end, if at all, and of which there are enough for all cores.
@@ -119,7 +215,7 @@ fn tile(extents: &[u64], target: &Target) -> Option<(u64, u64)> {
 fn is_window(tree: &Schedule, stage: StageId) -> bool {
     let s = &tree.stages[stage];
     let (rank, own) = (s.rank(), s.op_axes());
-    let points: u64 = s.axes[rank..own].iter().map(|axis| axis.extent).product();
+    let points: u64 = window(tree, stage).product();
     if !s.is_reduction() || !(2..=MOST_POINTS).contains(&points) {
         return false;
     }

@@ -13,9 +13,10 @@
 //! the cores. Where there is no full wave, all tiles are cut (split-K). Parts are added up by another launch in a
 //! fixed order, so that what comes out is the same in every run.
 
-use super::super::super::parts::MOST_PARTS;
 use super::FEWEST;
 use super::sizes::{Choice, Extents, of_depth, tiles};
+use crate::auto_schedule::gpu::launch::adding_up;
+use crate::auto_schedule::parts::MOST_PARTS;
 use crate::intrinsics::Facts;
 use crate::schedule::AxisId;
 use fusion_machine::Target;
@@ -53,11 +54,16 @@ pub struct Work<'a> {
     /// Axes along which the tiles may be divided.
     pub along: &'a [(AxisId, Role)],
     pub facts: &'a [Facts],
+    /// Whether parts of what is summed up may be added up by another launch.
+    pub may_be_cut: bool,
 }
 
 impl Work<'_> {
-    /// How its blocks share what is summed up, where that takes less time than each tile by one.
-    pub fn shares(&self, target: &Target) -> Option<Shares> {
+    /// How its blocks share what is summed up, where that takes less time than each tile by one; and seconds of all launches but the first itself.
+    pub fn shares(&self, target: &Target) -> Option<(Shares, f64)> {
+        if !self.may_be_cut {
+            return None;
+        }
         let all = tiles(self.extents.depth, self.facts, target);
         let timing = Timing { all: &all, axis: self.axis, target };
         let whole = timing.of(self.extents, 1)?;
@@ -72,7 +78,25 @@ impl Work<'_> {
             })
         });
         let (shares, least) = split.into_iter().chain(streamed).min_by(|a, b| a.1.total_cmp(&b.1))?;
-        (least < LEAST_GAIN * whole).then_some(shares)
+        (least < LEAST_GAIN * whole).then_some((shares, least))
+    }
+
+    /// The numbers of parts there may be.
+    pub fn parts(&self, target: &Target) -> impl Iterator<Item = u64> {
+        let most = if self.may_be_cut { MOST_PARTS.min(2 * target.cores) } else { 1 };
+        let (axis, depth) = (self.axis, self.extents.depth);
+        (1..=most).filter(move |n| *n == 1 || axis.is_multiple_of(*n) && depth / n >= FEWEST_STEPS * FEWEST)
+    }
+
+    /// Seconds of so many parts, with tiles of such rows and columns where they are asked for and a part has whole steps of these.
+    pub fn seconds(&self, parts: u64, sides: Option<[u64; 2]>, target: &Target) -> Option<f64> {
+        let all = tiles(self.extents.depth, self.facts, target);
+        let is_asked = |(_, tile, _): &&Choice| sides.is_none_or(|sides| [tile.rows, tile.columns] == sides);
+        let own: Vec<Choice> = all.iter().filter(is_asked).copied().collect();
+        let of = |all: &[Choice]| Timing { all, axis: self.axis, target }.of(self.extents, parts);
+        let multiplying = of(&own).or_else(|| of(&all))?;
+        let adding_up = if parts > 1 { adding_up(self.extents.results(), parts, target) } else { 0.0 };
+        Some(multiplying + adding_up)
     }
 }
 
@@ -100,18 +124,10 @@ impl Timing<'_> {
     /// The number of parts that takes the least time, and that, with what adding them up takes.
     fn in_parts(&self, extents: &Extents) -> Option<(u64, f64)> {
         let divides = (2..=MOST_PARTS).filter(|parts| self.axis.is_multiple_of(*parts));
-        let timed = divides
-            .filter_map(|parts| Some((parts, self.of(extents, parts)? + self.adding_up(extents, parts))));
+        let timed = divides.filter_map(|parts| {
+            Some((parts, self.of(extents, parts)? + adding_up(extents.results(), parts, self.target)))
+        });
         timed.min_by(|a, b| a.1.total_cmp(&b.1))
-    }
-
-    /// Each part is written once and read once, in f32.
-    fn adding_up(&self, extents: &Extents, parts: u64) -> f64 {
-        let bytes = 4.0 * (extents.rows * extents.columns * extents.others * parts) as f64;
-        let (cache, memory) = (&self.target.l3, &self.target.memory);
-        let cached = 2.0 * bytes <= cache.bytes as f64;
-        let rate = if cached { cache.bandwidth_all } else { memory.bandwidth_all };
-        self.target.kernel_call + 2.0 * bytes / rate.max(1.0)
     }
 }
 

@@ -20,20 +20,26 @@
 pub mod group;
 pub mod sizes;
 
-use super::super::accesses::offsets;
-use super::super::fusion::along_fused;
-use super::super::operands::{Operand, operands};
-use super::super::parts;
-use super::super::placement::Nest;
-use super::super::reductions::{differs_at_each_point, fits_lanes, reads_once, together_along_reduction};
-use super::super::writer::Writer;
-use super::{grid, lanes};
+use crate::auto_schedule::accesses::LANE_BYTES;
+use crate::auto_schedule::accesses::offsets;
+use crate::auto_schedule::fusion::along_fused;
+use crate::auto_schedule::gpu::launch::UNDER_WAY;
+use crate::auto_schedule::gpu::{grid, lanes};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
+use crate::auto_schedule::operands::{Operand, operands};
+use crate::auto_schedule::parts;
+use crate::auto_schedule::placement::Nest;
+use crate::auto_schedule::reductions::{
+    differs_at_each_point, fits_lanes, reads_once, together_along_reduction,
+};
+use crate::auto_schedule::traffic;
+use crate::auto_schedule::writer::Writer;
 use crate::schedule::primitives::rfactor;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
-use fusion_machine::Target;
+use fusion_machine::{Target, roof};
 use sizes::{Sizes, Work};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -43,7 +49,7 @@ const FEWEST_ROWS: u64 = 8;
 /// Results of a thread, at most, where it goes on with what it has read.
 const MOST_RESULTS: u64 = 64;
 /// Steps of a thread that stand behind each other, so that their reads are under way together.
-const UNROLLED: u64 = sizes::UNDER_WAY;
+const UNROLLED: u64 = UNDER_WAY;
 
 /// Reductions side by side.
 struct Columns {
@@ -64,36 +70,123 @@ impl Columns {
     }
 }
 
-/// Writes the primitives of a nest of columns; false for another one.
-pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
-    let Some(columns) = recognize(&writer.tree, nest) else { return Ok(false) };
-    let reduction = nest.reduction.unwrap_or(nest.stage);
-    let s = &writer.tree.stages[reduction];
+/// The kind.
+pub struct InColumns;
+
+impl Kind for InColumns {
+    fn about(&self) -> About {
+        About {
+            name: "columns",
+            matches: "a reduction across memory whose results lie side by side; vectors by matrices among them",
+            knobs: SIZES,
+            formula: "waves x (bytes of a block / rate of a core) or bytes / bandwidth; a launch that adds up parts",
+            keeps_order: false,
+        }
+    }
+
+    fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
+        let found = |nest: &Nest| {
+            let columns = recognize(tree, nest)?;
+            Some(OfNest { nest: *nest, work: work(tree, nest, &columns), columns })
+        };
+        all(kernel.nests.iter().filter_map(found))
+    }
+}
+
+/// Knobs of columns.
+const SIZES: &[(&str, &str)] = &[
+    ("along", "threads side by side"),
+    ("sharing", "threads that share a column"),
+    ("parts", "parts of a column, each by a block of its own"),
+];
+
+struct OfNest {
+    nest: Nest,
+    columns: Columns,
+    work: Work,
+}
+
+fn work(tree: &Schedule, nest: &Nest, columns: &Columns) -> Work {
+    let s = &tree.stages[nest.reduction.unwrap_or(nest.stage)];
     let (rank, own) = (s.rank(), s.op_axes());
     let extent = |a: AxisId| s.axes[a].extent;
-    let longest = (rank..own).max_by_key(|a| extent(*a)).unwrap_or(rank);
-    let work = Work {
+    Work {
         columns: columns.along.clone().map(extent).product(),
         rows: (rank..own).map(extent).product(),
-        axis: extent(longest),
+        axis: extent(longest(tree, nest)),
         others: columns.others(rank).into_iter().map(extent).product(),
         lanes: columns.lanes,
         size: columns.size,
-    };
-    let may_be_cut = rfactor::may_be_factored(s);
-    let sizes = work.sizes(may_be_cut, target);
-    if sizes.parts > 1
-        && let Some(partial) = parts::of(writer, reduction, longest, sizes.parts)?
-    {
-        let own = Nest { stage: partial, reduction: None };
-        write(writer, &own, &columns, &Sizes { parts: 1, ..sizes })?;
-        parts::apart(writer, partial)?;
-        let last = Work { rows: sizes.parts, axis: 1, size: 4, ..work }.sizes(false, target);
-        write(writer, nest, &columns, &last)?;
-        return Ok(true);
     }
-    write(writer, nest, &columns, &sizes)?;
-    Ok(true)
+}
+
+/// The longest axis that is combined.
+fn longest(tree: &Schedule, nest: &Nest) -> AxisId {
+    let s = &tree.stages[nest.reduction.unwrap_or(nest.stage)];
+    (s.rank()..s.op_axes()).max_by_key(|a| s.axes[*a].extent).unwrap_or(s.rank())
+}
+
+impl OfNest {
+    fn seconds(&self, tree: &Schedule, sizes: &Sizes, target: &Target) -> Seconds {
+        let operations: f64 = traffic::stages_of(&self.nest)
+            .map(|stage| traffic::points(tree, stage) * traffic::operations_of_a_point(tree, stage))
+            .sum();
+        let arithmetic = operations / target.flops_of(target.cores).max(1.0);
+        target.kernel_call + roof(arithmetic, self.work.time(sizes, target))
+    }
+
+    fn may_be_cut(&self, tree: &Schedule) -> bool {
+        rfactor::may_be_factored(&tree.stages[self.nest.reduction.unwrap_or(self.nest.stage)])
+    }
+}
+
+impl Match for OfNest {
+    fn nests(&self) -> Vec<StageId> {
+        vec![self.nest.stage]
+    }
+
+    fn space(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Knob> {
+        knobs(&self.work, self.may_be_cut(tree), kernel.target)
+    }
+
+    fn estimate(&self, tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds> {
+        let sizes = self.work.fitting(config, kernel.target)?;
+        Some(self.seconds(tree, &sizes, kernel.target))
+    }
+
+    fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
+        let sizes = self.work.sizes(self.may_be_cut(tree), kernel.target);
+        Some((sizes.config(), self.seconds(tree, &sizes, kernel.target)))
+    }
+
+    fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {
+        let sizes = Sizes::of(config).ok_or("has columns without sizes")?;
+        let (nest, columns) = (&self.nest, &self.columns);
+        let reduction = nest.reduction.unwrap_or(nest.stage);
+        if sizes.parts > 1
+            && let Some(partial) = parts::of(writer, reduction, longest(&writer.tree, nest), sizes.parts)?
+        {
+            let own = Nest { stage: partial, reduction: None };
+            write(writer, &own, columns, &Sizes { parts: 1, ..sizes })?;
+            parts::apart(writer, partial)?;
+            let last = Work { rows: sizes.parts, axis: 1, size: LANE_BYTES, ..self.work.clone() };
+            return write(writer, nest, columns, &last.sizes(false, kernel.target));
+        }
+        write(writer, nest, columns, &sizes)
+    }
+}
+
+/// The knobs of columns.
+fn knobs(work: &Work, may_be_cut: bool, target: &Target) -> Vec<Knob> {
+    let mut all = [const { Vec::new() }; 3];
+    for sizes in work.possible(may_be_cut, target) {
+        for (values, value) in all.iter_mut().zip(sizes.config()) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+    all.into_iter().zip(SIZES).map(|(values, (name, _))| Knob { name, values }).collect()
 }
 
 /// The columns that a nest is of: each element is read once, and the stage goes on with each result where it lies.
@@ -164,7 +257,7 @@ fn bytes(tree: &Schedule, reduction: StageId) -> u64 {
     let of_input = |o: &Operand| o.input.and_then(|i| tree.inputs.get(i).copied());
     let read = operands(tree, reduction).unwrap_or_default();
     let sizes = read.iter().filter_map(of_input).filter_map(tensor_type).map(|t| t.dtype.size() as u64);
-    sizes.max().unwrap_or(4)
+    sizes.max().unwrap_or(LANE_BYTES)
 }
 
 /// True when a stage reads each result of a reduction where it stores its own.

@@ -1,9 +1,9 @@
 //! The loops of a product: blocks, warps and lanes of the stage that goes on with the sums, and the loops of the sums.
 
-use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
-use super::super::grid;
 use super::Tile;
+use crate::auto_schedule::gpu::grid;
+use crate::auto_schedule::writer::Writer;
 use crate::intrinsics::Facts;
 use crate::layout::{Digit, Layout};
 use crate::schedule::{AxisId, Schedule, StageId};

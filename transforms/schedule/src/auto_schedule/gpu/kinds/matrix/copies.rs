@@ -1,10 +1,10 @@
 //! Copies of a product's operands in shared memory: their order, and which threads copy what.
 
-use super::super::super::operands::Operand;
-use super::super::super::writer::Writer;
 use super::super::contraction::Contraction;
-use super::super::lanes::ACCESS_BYTES;
 use super::Tile;
+use crate::auto_schedule::gpu::lanes::ACCESS_BYTES;
+use crate::auto_schedule::operands::Operand;
+use crate::auto_schedule::writer::Writer;
 use crate::intrinsics::{Facts, Together};
 use crate::layout::{Align, Digit, Layout};
 use crate::schedule::primitives::bulk_copy::can_copy;

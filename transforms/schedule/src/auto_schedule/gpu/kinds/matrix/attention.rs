@@ -17,20 +17,26 @@
 //! The loops are those of `super::super::attention`, which multiplies by multiply-adds; tiles of queries, keys and values are copied as those
 //! of other products are (Dao, "FlashAttention-2", 2023).
 
-use super::super::super::writer::Writer;
-use super::super::attention::Attention;
+use super::super::attention::{self, Attention};
 use super::super::contraction::Contraction;
-use super::super::grid;
-use super::super::lanes::ACCESS_BYTES;
 use super::arrange::{fragment, sum_up, within_block};
 use super::copies;
 use super::{FEWEST, Product, Tile, best, step_of};
+use crate::auto_schedule::accesses::LANE_BYTES;
+use crate::auto_schedule::gpu::grid;
+use crate::auto_schedule::gpu::lanes::ACCESS_BYTES;
+use crate::auto_schedule::gpu::launch::Launch;
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
+use crate::auto_schedule::traffic;
+use crate::auto_schedule::writer::Writer;
 use crate::intrinsics::Facts;
 use crate::layout::Align;
-use crate::schedule::{AxisId, Handle, StageId};
+use crate::schedule::{AxisId, Handle, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_machine::Target;
 
+/// Numbers of a row in shared memory: its maximum and sum, of a chunk and of all.
+const NUMBERS: u64 = 4;
 /// Threads of a block.
 const THREADS: u64 = 256;
 /// Warps along the columns of both products.
@@ -43,8 +49,9 @@ const SLOTS: u64 = 2;
 const MOST_RESULTS: u64 = 32;
 
 /// A product of an attention, as an instruction computes it.
-struct ByMatrices<'a> {
-    product: &'a Product,
+struct ByMatrices {
+    /// Stages that are computed while they are copied.
+    sources: Vec<StageId>,
     found: Contraction,
     facts: Facts,
     tile: Tile,
@@ -52,9 +59,9 @@ struct ByMatrices<'a> {
 }
 
 /// What a block computes.
-struct Block<'a> {
-    scores: ByMatrices<'a>,
-    values: ByMatrices<'a>,
+struct Block {
+    scores: ByMatrices,
+    values: ByMatrices,
     /// Queries.
     rows: u64,
     /// Elements of a query.
@@ -67,7 +74,7 @@ struct Block<'a> {
     ahead: bool,
 }
 
-impl Block<'_> {
+impl Block {
     /// Rows and columns of the result that a thread has.
     fn each(&self) -> [u64; 2] {
         [self.rows / self.warps[0] / self.warps[1], self.columns / self.lanes]
@@ -84,35 +91,125 @@ impl Block<'_> {
         };
         let slots = if self.ahead { SLOTS } else { 1 };
         let turned = slots * (self.columns * line(values)).max(values * line(self.columns));
-        self.rows * (4 * keys + line(keys) + 4 * self.columns + 16)
+        self.rows * (LANE_BYTES * (keys + self.columns + NUMBERS) + line(keys))
             + (self.rows + slots * keys) * line(scores)
             + turned
     }
 }
 
-/// How a block computes an attention; `None` where its products are none of matrix instructions, or too large.
-fn block<'a>(
-    writer: &Writer,
-    group: &Attention,
-    products: &'a [Product],
-    target: &Target,
-) -> Option<Block<'a>> {
-    let axes = |stage: StageId| &writer.tree.stages[stage].axes;
-    let rank = writer.tree.stages[group.host].rank();
+/// The kind.
+pub struct AttendsByMatrices;
+
+impl Kind for AttendsByMatrices {
+    fn about(&self) -> About {
+        About {
+            name: "attention-by-matrices",
+            matches: "all nests of a kernel that is an attention whose products an instruction computes",
+            knobs: &[
+                ("queries", "queries of a block"),
+                ("ahead", "1 where keys and values are copied a chunk ahead"),
+            ],
+            formula: "both products by matrix instructions, and what is between as in `attention`",
+            keeps_order: false,
+        }
+    }
+
+    fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
+        let found = || {
+            let group = attention::find(tree, kernel.nests)?;
+            let products = super::find(tree, kernel).ok()?;
+            let blocks = blocks(tree, &group, &products, kernel.target);
+            (!blocks.is_empty()).then_some(OfBlocks { group, blocks })
+        };
+        all(found())
+    }
+}
+
+struct OfBlocks {
+    group: Attention,
+    /// The ways to compute it that there is room for, the best one first.
+    blocks: Vec<Block>,
+}
+
+impl Match for OfBlocks {
+    fn nests(&self) -> Vec<StageId> {
+        self.group.nests()
+    }
+
+    fn copies(&self) -> Vec<StageId> {
+        self.blocks.first().map_or(Vec::new(), |b| [b.scores.sources.as_slice(), &b.values.sources].concat())
+    }
+
+    fn space(&self, _tree: &Schedule, _kernel: &Kernel) -> Vec<Knob> {
+        let values = |of: fn(&Block) -> i64| {
+            let mut values: Vec<i64> = self.blocks.iter().map(of).collect();
+            values.sort_unstable_by(|a, b| b.cmp(a));
+            values.dedup();
+            values
+        };
+        let knob = |name, of| Knob { name, values: values(of) };
+        vec![knob("queries", |b: &Block| b.rows as i64), knob("ahead", |b: &Block| i64::from(b.ahead))]
+    }
+
+    fn estimate(&self, tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds> {
+        let block = self.of(config)?;
+        let (queries, columns) = self.group.extents(tree);
+        let blocks = self.group.others(tree) * queries.div_ceil(block.rows);
+        let launch = Launch::of(tree, kernel, &self.group.stages(), (blocks, THREADS));
+        let fetched = launch.fetched * queries.div_ceil(block.rows) as f64;
+        // What instructions multiply is no work of the other units.
+        let of_stage = |stage| traffic::points(tree, stage) * traffic::operations_of_a_point(tree, stage);
+        let operations = launch.operations - of_stage(self.group.product) - of_stage(self.group.values);
+        let flops = kernel.target.matrix_flops_of(block.scores.facts.factors).max(1.0);
+        let points = traffic::points(tree, self.group.product) + traffic::points(tree, self.group.values);
+        let beyond = block.columns as f64 / columns.max(1) as f64;
+        let waves = (blocks as f64 / kernel.target.cores.max(1) as f64).ceil();
+        let multiply = 2.0 * points * beyond / blocks.max(1) as f64 * waves / flops;
+        let [rows, columns] = block.each();
+        Some(
+            Launch { fetched, operations, ..launch }.in_lanes(rows * columns).seconds(kernel.target)
+                + multiply,
+        )
+    }
+
+    fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
+        let first = self.blocks.first()?;
+        let config = vec![first.rows as i64, i64::from(first.ahead)];
+        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+    }
+
+    fn apply(&self, writer: &mut Writer, _kernel: &Kernel, config: &[i64]) -> Result<(), String> {
+        let block = self.of(config).ok_or("has an attention of no block that there is room for")?;
+        schedule(writer, &self.group, block)
+    }
+}
+
+impl OfBlocks {
+    fn of(&self, config: &[i64]) -> Option<&Block> {
+        let &[rows, ahead] = config else { return None };
+        self.blocks.iter().find(|b| (b.rows as i64, i64::from(b.ahead)) == (rows, ahead))
+    }
+}
+
+/// How a block may compute an attention; not at all where its products are none of matrix instructions, or too large.
+fn blocks(tree: &Schedule, group: &Attention, products: &[Product], target: &Target) -> Vec<Block> {
+    let axes = |stage: StageId| &tree.stages[stage].axes;
+    let rank = tree.stages[group.host].rank();
     let [queries, columns] = [rank - 2, rank - 1].map(|axis| axes(group.host)[axis].extent);
     let keys = axes(group.weights)[rank].extent;
     let make = |(rows, ahead): (u64, bool)| {
         let product = |stage: StageId, depth: u64, columns: u64| {
             let product = products.iter().find(|p| p.reduction == stage)?;
             let by_warps: Vec<Facts> = product.facts.iter().filter(|f| f.panels.is_none()).cloned().collect();
-            let (found, facts) = best(&writer.tree, stage, &by_warps)?;
+            let (found, facts) = best(tree, stage, &by_warps)?;
             let facts = facts.into_iter().min_by_key(|facts| facts.extents()[1])?;
             let [_, unit, lanes] = facts.extents();
             let warps = [THREADS / lanes / ALONG, ALONG];
             let tile = Tile { rows, columns: columns.next_multiple_of(unit * ALONG), warps };
-            Some(ByMatrices { product, found, step: step_of(&facts, depth), facts, tile })
+            let sources = product.sources.clone();
+            Some(ByMatrices { sources, found, step: step_of(&facts, depth), facts, tile })
         };
-        let own = writer.tree.stages[group.product].op_axes();
+        let own = tree.stages[group.product].op_axes();
         let width = axes(group.product)[own - 1].extent;
         let (scores, values) = (product(group.product, width, keys)?, product(group.values, keys, columns)?);
         let (tile, lanes) = (values.tile, values.facts.extents()[2]);
@@ -139,19 +236,13 @@ fn block<'a>(
     // Copies that nobody waits for are worth their memory where two blocks still fit into a core.
     let ways = [true, false].into_iter().filter(|ahead| !ahead || target.gpu.copy_bytes > 0);
     let all = QUERIES.into_iter().flat_map(|rows| ways.clone().map(move |ahead| (rows, ahead)));
-    all.filter(|_| large).filter_map(make).find(fits)
+    all.filter(|_| large).filter_map(make).filter(fits).collect()
 }
 
-/// Writes the primitives; false where matrix instructions do not compute it.
-pub fn schedule(
-    writer: &mut Writer,
-    group: &Attention,
-    products: &[Product],
-    target: &Target,
-) -> Result<bool, String> {
-    let Some(block) = block(writer, group, products, target) else { return Ok(false) };
+/// Writes the primitives.
+fn schedule(writer: &mut Writer, group: &Attention, block: &Block) -> Result<(), String> {
     let sums = writer.cache_write(group.values, "sums_of_values")?;
-    let (within, chunks) = results(writer, group, &block)?;
+    let (within, chunks) = results(writer, group, block)?;
     // Each before what it reads: all are computed at the same loop, the sums of values in that of the values.
     writer.compute_at(group.values, group.online, chunks)?;
     writer.set_scope(group.values, Scope::Shared)?;
@@ -166,18 +257,17 @@ pub fn schedule(
     }
     copies::share(writer, group.weights, (block.warps, block.lanes), 1)?;
     let access = ACCESS_BYTES / block.values.facts.dtype.size() as u64;
-    let dim = writer.tree.stages[group.weights].rank() - 3;
+    let dim = writer.tree.stages[group.weights].rank() - 1 - 2;
     writer.storage_align(group.weights, Align { dim, factor: 2 * access, offset: access })?;
     for &stage in &group.rows {
-        by_rows(writer, stage, &block)?;
+        by_rows(writer, stage, block)?;
     }
     let once = (group.host, within, 1);
     let copied = [(0, once), (1, chunk)].map(|(operand, place)| {
         let whole = block.ahead.then_some((place, block.width));
         Copied { operand, whole }
     });
-    multiply(writer, (group.scaled, group.product), &block.scores, &copied)?;
-    Ok(true)
+    multiply(writer, (group.scaled, group.product), &block.scores, &copied)
 }
 
 /// Which thread has which of the results, and goes through chunks of keys with them; gives the loop over threads and the one over chunks.
@@ -245,7 +335,7 @@ fn multiply(
     writer.transform_layout(Handle::Stage(sums), layout)?;
     let (at, instruction) = sum_up(writer, sums, both, (by.tile, by.step))?;
     for Copied { operand, whole } in copied {
-        let own = (&by.found, &by.facts, by.product.sources.as_slice());
+        let own = (&by.found, &by.facts, by.sources.as_slice());
         let ((stage, at, slots), step) = whole.unwrap_or(((sums, at, 1), by.step));
         let copy = copies::copy(writer, sums, (stage, at), own, (*operand, by.tile, step))?;
         if slots > 1 {

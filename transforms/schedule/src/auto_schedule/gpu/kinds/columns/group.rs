@@ -10,13 +10,15 @@
 //! What is an element of a column is computed where it is read, as `own_rows` does. Where columns are few and long, a launch for each stage
 //! lets more cores read: the one that takes less time by `sizes` is taken.
 
-use super::super::super::reductions::reads_once;
-use super::super::super::row_groups::{Rows, length};
-use super::super::super::writer::Writer;
-use super::super::grid;
 use super::super::own_rows::{self, Kinds};
 use super::sizes::{Sizes, Work};
 use super::{bytes, is_columns, lanes_of, share, together};
+use crate::auto_schedule::gpu::grid;
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
+use crate::auto_schedule::placement::Nest;
+use crate::auto_schedule::reductions::reads_once;
+use crate::auto_schedule::row_groups::{self, Rows, length};
+use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::LoopKind;
 use fusion_machine::Target;
@@ -30,23 +32,74 @@ struct Group {
     work: Work,
 }
 
-/// Writes the primitives of a group; false where its rows are no columns, or had better be several launches.
-pub fn schedule(writer: &mut Writer, rows: &Rows, target: &Target) -> Result<bool, String> {
-    let Some(kinds) = own_rows::kinds(&writer.tree, rows) else { return Ok(false) };
-    let Some(group) = recognize(&writer.tree, rows, &kinds) else { return Ok(false) };
-    let sizes = group.work.sizes(false, target);
-    let reductions = kinds.reductions.len() as f64;
-    let one = (reductions + 1.0) * group.work.time(&sizes, target);
-    let best = group.work.time(&group.work.sizes(true, target), target);
-    let several = (reductions + 1.0) * (best + target.kernel_call) - target.kernel_call;
-    if several < one {
-        return Ok(false);
+/// The kind.
+pub struct ColumnsTogether;
+
+impl Kind for ColumnsTogether {
+    fn about(&self) -> About {
+        About {
+            name: "columns-together",
+            matches: "reductions of the same columns and what goes on with them: softmax along the first axis",
+            knobs: super::SIZES,
+            formula: "that of `columns` for each reduction and for what is stored",
+            keeps_order: false,
+        }
     }
-    for stage in kinds.elements.iter().rev() {
-        writer.inline(*stage)?;
+
+    fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
+        let found = |rows: Rows| {
+            // A reduction with what goes on with its results is of kind `columns`.
+            let is_nest = |nest: &Nest| nest.stage == rows.host && nest.reduction.is_some();
+            if rows.members.len() == 1 && kernel.nests.iter().any(is_nest) {
+                return None;
+            }
+            let kinds = own_rows::kinds(tree, &rows)?;
+            let group = recognize(tree, &rows, &kinds)?;
+            Some(Together { rows, kinds, group })
+        };
+        all(row_groups::apart(tree, kernel.nests).into_iter().filter_map(found))
     }
-    write(writer, rows, &group, &sizes)?;
-    Ok(true)
+}
+
+struct Together {
+    rows: Rows,
+    kinds: Kinds,
+    group: Group,
+}
+
+impl Match for Together {
+    fn nests(&self) -> Vec<StageId> {
+        self.rows.stages()
+    }
+
+    fn space(&self, _tree: &Schedule, kernel: &Kernel) -> Vec<Knob> {
+        super::knobs(&self.group.work, false, kernel.target)
+    }
+
+    fn estimate(&self, _tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds> {
+        let sizes = self.group.work.fitting(config, kernel.target)?;
+        Some(self.seconds(&sizes, kernel.target))
+    }
+
+    fn best(&self, _tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
+        let sizes = self.group.work.sizes(false, kernel.target);
+        Some((sizes.config(), self.seconds(&sizes, kernel.target)))
+    }
+
+    fn apply(&self, writer: &mut Writer, _kernel: &Kernel, config: &[i64]) -> Result<(), String> {
+        for stage in self.kinds.elements.iter().rev() {
+            writer.inline(*stage)?;
+        }
+        let sizes = Sizes::of(config).ok_or("has columns without sizes")?;
+        write(writer, &self.rows, &self.group, &sizes)
+    }
+}
+
+impl Together {
+    fn seconds(&self, sizes: &Sizes, target: &Target) -> Seconds {
+        let times = self.kinds.reductions.len() as f64 + 1.0;
+        target.kernel_call + times * self.group.work.time(sizes, target)
+    }
 }
 
 fn recognize(tree: &Schedule, rows: &Rows, kinds: &Kinds) -> Option<Group> {

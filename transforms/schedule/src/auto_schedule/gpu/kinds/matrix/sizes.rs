@@ -35,20 +35,35 @@ impl Extents {
         Extents { rows, columns, depth, others }
     }
 
+    /// How many results there are.
+    pub fn results(&self) -> u64 {
+        self.rows * self.columns * self.others
+    }
+
     /// How many tiles there are.
     pub fn blocks(&self, tile: &Tile) -> u64 {
         self.rows.div_ceil(tile.rows) * self.columns.div_ceil(tile.columns) * self.others
     }
 }
 
-/// The instruction, the tile of a block and the steps of the sum that take the least time.
-pub fn sizes(extents: &Extents, facts: &[Facts], target: &Target) -> Option<(Facts, Tile, u64)> {
-    let time = |(facts, tile, _): &Choice| {
+/// The instruction, the tile of a block and the steps of the sum that take the least time; of those with the rows and columns that are asked for,
+/// where some have them.
+pub fn sizes(
+    extents: &Extents,
+    facts: &[Facts],
+    target: &Target,
+    wanted: Option<[u64; 2]>,
+) -> Option<(Facts, Tile, u64)> {
+    let time = |(facts, tile, _): &&Choice| {
         extents.blocks(tile).div_ceil(target.cores) as f64 * of_depth(facts, tile, target)
     };
     let all = tiles(extents.depth, facts, target);
-    let (facts, tile, step) = all.into_iter().min_by(|a, b| time(a).total_cmp(&time(b)))?;
-    Some((facts.clone(), tile, step))
+    let least = |wanted: Option<[u64; 2]>| {
+        let fits = |(_, tile, _): &&Choice| wanted.is_none_or(|sides| sides == [tile.rows, tile.columns]);
+        all.iter().filter(fits).min_by(|a, b| time(a).total_cmp(&time(b)))
+    };
+    let (facts, tile, step) = least(wanted).or_else(|| least(None))?;
+    Some(((*facts).clone(), *tile, *step))
 }
 
 /// An instruction, the tile of a block, and how much of the depth is copied at a time.

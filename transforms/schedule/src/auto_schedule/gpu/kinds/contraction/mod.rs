@@ -17,16 +17,19 @@
 //! Algebra", 2008). `i` is an axis that only one operand varies along, `j` one of the other alone, `k` one of both; further axes
 //! of the result are more blocks. What a window reads (a convolution) is a region a little larger than the tile.
 
-use super::super::operands::{Operand, operands};
-use super::super::parts;
-use super::super::placement::Nest;
-use super::super::writer::Writer;
-use super::{elements, grid, reads, shared};
+mod kind;
+
+use crate::auto_schedule::gpu::{grid, shared};
+use crate::auto_schedule::operands::{Operand, operands};
+use crate::auto_schedule::parts;
+use crate::auto_schedule::placement::Nest;
+use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::loops::LoopKind;
 use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Target;
+pub use kind::Products;
 
 /// Threads of a block along both axes.
 const THREADS: u64 = 16;
@@ -80,50 +83,6 @@ pub struct Contraction {
     pub depth: AxisId,
     /// What is multiplied.
     pub operands: [Operand; 2],
-}
-
-/// Writes the primitives of a contraction; false for another nest.
-pub fn schedule(writer: &mut Writer, nest: &Nest, target: &Target) -> Result<bool, String> {
-    let reduction = nest.reduction.unwrap_or(nest.stage);
-    let Some(mut found) = recognize(&writer.tree, nest.stage, reduction) else { return Ok(false) };
-    if reads::apart(writer, reduction)?
-        && let Some(again) = recognize(&writer.tree, nest.stage, reduction)
-    {
-        found = again;
-    }
-    let axes = &writer.tree.stages[nest.stage].axes;
-    let (m, n) = (axes[found.row].extent, axes[found.column].extent);
-    let rank = writer.tree.stages[nest.stage].rank();
-    let others: u64 =
-        (0..rank).filter(|a| *a != found.row && *a != found.column).map(|a| axes[a].extent).product();
-    let depth = writer.tree.stages[reduction].axes[found.depth].extent;
-    let Some(tile) = tile(m, n, (others, depth), target) else { return Ok(false) };
-    if let Some(parts) = parts(depth, tile.blocks(m, n) * others, target)
-        && let Some(partial) = parts::of(writer, reduction, found.depth, parts)?
-    {
-        return in_parts(writer, nest, partial, tile, target);
-    }
-    write(writer, nest, reduction, (&found, tile), target)?;
-    Ok(true)
-}
-
-/// Writes the primitives of a contraction whose reduction is computed in parts by another stage.
-fn in_parts(
-    writer: &mut Writer,
-    nest: &Nest,
-    partial: StageId,
-    tile: Tile,
-    target: &Target,
-) -> Result<bool, String> {
-    let own = Nest { stage: partial, reduction: None };
-    match recognize(&writer.tree, partial, partial) {
-        Some(found) => write(writer, &own, partial, (&found, tile), target)?,
-        None => {
-            elements::schedule(writer, &own, target)?;
-        }
-    }
-    parts::apart(writer, partial)?;
-    elements::schedule(writer, nest, target)
 }
 
 /// The largest tile of which there are enough for all cores, and that wastes little beyond the end. Where each would be small, there

@@ -8,21 +8,13 @@
 //!
 //! The second line is Little's law ("A Proof for the Queuing Formula L = lambda W", 1961). A launch that adds up parts takes its own time.
 
-use super::super::super::parts::MOST_PARTS;
+use crate::auto_schedule::accesses::LANE_BYTES;
+use crate::auto_schedule::gpu::launch::{BEGINNING, LATENCY, OF_NEAR, UNDER_WAY};
+use crate::auto_schedule::parts::MOST_PARTS;
 use fusion_machine::Target;
 
-/// Steps of a thread whose reads are under way together.
-pub const UNDER_WAY: u64 = 4;
-/// Seconds from asking memory to its answer, of GPUs of all vendors about (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
-/// Microbenchmarking", 2018).
-const LATENCY: f64 = 6e-7;
-/// What a core can get from the cache of all cores, as a share of what its own cache gives: 64 of 128 bytes a cycle on NVIDIA's. It is more
-/// than its share of what all get, so that fewer blocks than cores may be enough.
-const OF_NEAR: f64 = 0.5;
 /// Seconds that a warp's values take to be combined with another's.
 const COMBINING: f64 = 2e-8;
-/// Seconds between the begins of a core's blocks.
-const BEGINNING: f64 = 1e-7;
 /// Blocks that a core has at a time, at most.
 const MOST_BLOCKS: u64 = 16;
 /// Threads of a block, at most.
@@ -58,10 +50,42 @@ pub struct Sizes {
     pub parts: u64,
 }
 
+impl Sizes {
+    /// As the values of knobs.
+    pub fn config(&self) -> Vec<i64> {
+        [self.along, self.sharing, self.parts].map(|n| n as i64).to_vec()
+    }
+
+    /// Those of a config.
+    pub fn of(config: &[i64]) -> Option<Sizes> {
+        let &[along, sharing, parts] = config else { return None };
+        let [along, sharing, parts] = [along, sharing, parts].map(|n| n.max(1) as u64);
+        Some(Sizes { along, sharing, parts })
+    }
+}
+
 impl Work {
     /// The sizes of the least time.
     pub fn sizes(&self, may_be_cut: bool, target: &Target) -> Sizes {
-        let vectors = self.columns.div_ceil(self.lanes.max(1));
+        let all = self.possible(may_be_cut, target).into_iter();
+        let least = all.min_by(|a, b| self.time(a, target).total_cmp(&self.time(b, target)));
+        least.unwrap_or(Sizes { along: self.vectors().min(target.gpu.warp), sharing: 1, parts: 1 })
+    }
+
+    /// The sizes of a config, where its threads fit into a block.
+    pub fn fitting(&self, config: &[i64], target: &Target) -> Option<Sizes> {
+        Sizes::of(config)
+            .filter(|sizes| sizes.along * sizes.sharing <= MOST_THREADS.min(target.gpu.block_threads))
+    }
+
+    /// Columns that threads have, each as many as are read at once.
+    fn vectors(&self) -> u64 {
+        self.columns.div_ceil(self.lanes.max(1))
+    }
+
+    /// All sizes.
+    pub fn possible(&self, may_be_cut: bool, target: &Target) -> Vec<Sizes> {
+        let vectors = self.vectors();
         let most = MOST_THREADS.min(target.gpu.block_threads);
         let powers = || std::iter::successors(Some(most), |n| Some(n / 2).filter(|n| *n > 0));
         let along =
@@ -78,8 +102,7 @@ impl Work {
             let sharing = powers().filter(fits);
             sharing.flat_map(move |sharing| parts.iter().map(move |&parts| Sizes { along, sharing, parts }))
         });
-        let whole = Sizes { along: vectors.min(target.gpu.warp), sharing: 1, parts: 1 };
-        all.min_by(|a, b| self.time(a, target).total_cmp(&self.time(b, target))).unwrap_or(whole)
+        all.collect()
     }
 
     /// Seconds that all of it takes.
@@ -104,7 +127,7 @@ impl Work {
         // Those of a warp combine what they have by shuffles, warps through memory.
         let rounds = sharing.ilog2() as f64 + (threads / target.gpu.warp.max(1)) as f64;
         let combining = if sharing > 1 { COMBINING * rounds * waves.div_ceil(together) as f64 } else { 0.0 };
-        let written = 8.0 * (self.columns * self.others * parts) as f64;
+        let written = 2.0 * LANE_BYTES as f64 * (self.columns * self.others * parts) as f64;
         let adding_up = target.kernel_call + LATENCY + written / target.l3.bandwidth_all.max(1.0);
         let beginning = BEGINNING * waves as f64;
         LATENCY + reading + beginning + combining + if parts > 1 { adding_up } else { 0.0 }

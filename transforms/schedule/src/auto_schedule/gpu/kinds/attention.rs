@@ -16,15 +16,22 @@
 //! three results that only the host reads, each of them of one reduction, all of which follow from one product (Dao et al.,
 //! "FlashAttention", 2022; "FlashAttention-2", 2023, for the order of the loops).
 
-use super::super::operands::{Operand, operands};
-use super::super::placement::Nest;
-use super::super::writer::Writer;
-use super::{grid, shared};
+use crate::auto_schedule::accesses::LANE_BYTES;
+use crate::auto_schedule::gpu::launch::Launch;
+use crate::auto_schedule::gpu::{grid, shared};
+use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
+use crate::auto_schedule::operands::{Operand, operands};
+use crate::auto_schedule::placement::Nest;
+use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::loops::{LoopKind, Scope};
 use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Target;
 
+/// Results of the online reduction: maximum, sum and values.
+const ONLINE: usize = 3;
+/// Numbers of a row in shared memory: its maximum and sum, of a chunk and of all.
+const NUMBERS: u64 = 4;
 /// Threads of a block along both axes.
 const THREADS: u64 = 16;
 /// Columns of queries and keys, and rows of values, that are in shared memory at a time; fewer rows of wide values.
@@ -69,7 +76,7 @@ pub fn find(tree: &Schedule, nests: &[Nest]) -> Option<Attention> {
     let is_online = |n: &&Nest| {
         n.reduction.is_none()
             && reduces(n.stage, rank)
-            && tree.stages[n.stage].op.result_values().len() == 3
+            && tree.stages[n.stage].op.result_values().len() == ONLINE
             && tree.readers(n.stage) == [host]
     };
     let online = nests.iter().find(is_online)?.stage;
@@ -111,19 +118,110 @@ pub fn find(tree: &Schedule, nests: &[Nest]) -> Option<Attention> {
     })
 }
 
+/// The kind.
+pub struct Attends;
+
+impl Kind for Attends {
+    fn about(&self) -> About {
+        About {
+            name: "attention",
+            matches: "all nests of a kernel that is an attention",
+            knobs: &[("rows", "rows of scores that a thread computes")],
+            formula: "multiply-adds of both products and what is between; queries, keys and values once a block",
+            keeps_order: false,
+        }
+    }
+
+    fn matches(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Box<dyn Match>> {
+        all(find(tree, kernel.nests).map(|group| ByMultiplyAdds { group }))
+    }
+}
+
+struct ByMultiplyAdds {
+    group: Attention,
+}
+
+impl Match for ByMultiplyAdds {
+    fn nests(&self) -> Vec<StageId> {
+        self.group.nests()
+    }
+
+    fn space(&self, tree: &Schedule, kernel: &Kernel) -> Vec<Knob> {
+        let rows = self.rows(tree, kernel.target).map(|rows| rows as i64).collect();
+        vec![Knob { name: "rows", values: rows }]
+    }
+
+    fn estimate(&self, tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds> {
+        let rows = (*config.first()?).max(1) as u64;
+        let (queries, columns) = self.group.extents(tree);
+        let columns_of_thread = most(columns, COLUMNS);
+        let down = queries.div_ceil(THREADS * rows);
+        let blocks = self.group.others(tree) * down * columns.div_ceil(THREADS * columns_of_thread);
+        let launch = Launch::of(tree, kernel, &self.group.stages(), (blocks, THREADS * THREADS));
+        let launch = Launch { fetched: launch.fetched * down as f64, ..launch };
+        Some(launch.in_lanes(rows * columns_of_thread).seconds(kernel.target))
+    }
+
+    fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
+        let config = vec![self.rows(tree, kernel.target).next()? as i64];
+        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+    }
+
+    fn apply(&self, writer: &mut Writer, _kernel: &Kernel, config: &[i64]) -> Result<(), String> {
+        schedule(writer, &self.group, config.first().map_or(1, |rows| (*rows).max(1) as u64))
+    }
+}
+
+impl ByMultiplyAdds {
+    /// Rows that a thread may compute, the most first: those of which shared memory has room, or one.
+    fn rows(&self, tree: &Schedule, target: &Target) -> impl Iterator<Item = u64> {
+        let group = &self.group;
+        let rank = tree.stages[group.host].rank();
+        let keys = tree.stages[group.weights].axes[rank].extent;
+        let first = most(group.extents(tree).0, ROWS);
+        let halves = std::iter::successors(Some(first), |n| Some(n / 2).filter(|n| *n > 0));
+        let fits =
+            move |rows: &u64| *rows == 1 || shared_bytes(tree, group, *rows, keys) <= target.gpu.shared_bytes;
+        halves.filter(fits)
+    }
+}
+
+impl Attention {
+    /// The stages with loops of their own.
+    pub fn nests(&self) -> Vec<StageId> {
+        let others = [self.online, self.scaled, self.weights, self.values, self.host];
+        self.rows.iter().copied().chain(others).collect()
+    }
+
+    /// All stages.
+    pub fn stages(&self) -> Vec<StageId> {
+        [self.nests(), vec![self.product]].concat()
+    }
+
+    /// Queries, and columns of the values.
+    pub fn extents(&self, tree: &Schedule) -> (u64, u64) {
+        let s = &tree.stages[self.host];
+        (s.axes[s.rank() - 2].extent, s.axes[s.rank() - 1].extent)
+    }
+
+    /// How many attentions there are beside each other.
+    pub fn others(&self, tree: &Schedule) -> u64 {
+        let s = &tree.stages[self.host];
+        s.axes[..s.rank() - 2].iter().map(|axis| axis.extent).product()
+    }
+}
+
+/// Rows or columns that a thread has of so many: a power of two.
+fn most(extent: u64, most: u64) -> u64 {
+    most.min(1 << (extent / THREADS).max(1).ilog2())
+}
+
 /// Writes the primitives.
-pub fn schedule(writer: &mut Writer, group: &Attention, target: &Target) -> Result<(), String> {
+fn schedule(writer: &mut Writer, group: &Attention, rows: u64) -> Result<(), String> {
     let rank = writer.tree.stages[group.host].rank();
     let lead: Vec<AxisId> = (0..rank - 2).collect();
     let (row, column) = (rank - 2, rank - 1);
-    let extent = |writer: &Writer, stage: StageId, a: AxisId| writer.tree.stages[stage].axes[a].extent;
-    let most = |n: u64, most: u64| most.min(1 << (n / THREADS).max(1).ilog2());
-    let columns = most(extent(writer, group.host, column), COLUMNS);
-    let mut rows = most(extent(writer, group.host, row), ROWS);
-    let keys = extent(writer, group.weights, rank);
-    while rows > 1 && shared_bytes(&writer.tree, group, rows, keys) > target.gpu.shared_bytes {
-        rows /= 2;
-    }
+    let columns = most(group.extents(&writer.tree).1, COLUMNS);
 
     let (io, ii) = writer.split_guarded(group.host, row, THREADS * rows)?;
     let (jo, ji) = writer.split_guarded(group.host, column, THREADS * columns)?;
@@ -168,9 +266,9 @@ pub fn schedule(writer: &mut Writer, group: &Attention, target: &Target) -> Resu
 /// threads have room of their own), and the three tiles of operands.
 fn shared_bytes(tree: &Schedule, group: &Attention, rows: u64, keys: u64) -> u64 {
     let result = tree.stages[group.scaled].op.result_values().first().copied().and_then(tensor_type);
-    let element = result.map_or(4, |t| t.dtype.size() as u64);
+    let element = result.map_or(LANE_BYTES, |t| t.dtype.size() as u64);
     let rows = THREADS * rows;
-    element * (2 * rows * keys + 4 * rows + STEP * (rows + keys) + STEP * THREADS * ROWS)
+    element * (2 * rows * keys + NUMBERS * rows + STEP * (rows + keys) + STEP * THREADS * ROWS)
 }
 
 /// The product of queries and keys, with what is done to it: rows and columns for each thread.
@@ -207,16 +305,17 @@ fn scores(writer: &mut Writer, group: &Attention, rows: u64) -> Result<(), Strin
 /// The product of weights and values.
 fn weighted_values(writer: &mut Writer, group: &Attention, rows: u64, columns: u64) -> Result<(), String> {
     let rank = writer.tree.stages[group.values].rank();
+    let outside = rank - 2;
     let tile = Tile {
         stage: group.values,
         // As many elements for all widths of the tile.
         step: (STEP * ROWS / columns).min(STEP),
         depth: rank,
-        row: rank - 3,
+        row: outside - 1,
         rows,
         column: rank - 1,
         columns,
-        outside: rank - 2,
+        outside,
     };
     tile.stage_operand(writer, &group.columns, "columns")
 }
