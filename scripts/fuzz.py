@@ -24,9 +24,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 HANGS = 1800
 LINES = 25
 
-Generator = collections.namedtuple("Generator", "name package target tests cases", defaults=[None])
+Generator = collections.namedtuple("Generator", "name package target tests cases drawn", defaults=[None, False])
 
-# What is run: a package's test executable, the tests in it, and how many cases a run has (none: the usual number).
+# What is run: a package's test executable, the tests in it, how many cases a run has (none: the usual number), and whether
+# kinds of schedules are drawn by chance.
 GENERATORS = [
     Generator("rounding", "fusion-operators", "rounding", ["each_operator_is_within"], 100),
     Generator("attributes", "fusion-operators", "extremes", ["no_attributes_make"], 20000),
@@ -68,6 +69,9 @@ GENERATORS = [
     Generator("relay text", "fusion-importers", "importers",
               ["relay_text::random_programs", "relay_text::damaged_texts"], 200),
     Generator("kernels of GPUs", "fusion-tools", "tools", ["gpu_kernels::random_kernels"], 20),
+    Generator("schedules by chance", "fusion-tools", "tools", ["gpu_kernels::drawn"], 12),
+    Generator("kernels by chance", "fusion-conversion", "conversion",
+              ["compiled::families::", "compiled::kernels::", "compiled::more::", "compiled::special::"], None, True),
     Generator("models on GPUs", "fusion-tools", "tools", ["gpu::every_kind", "gpu::steps_run_ahead"]),
     Generator("TMA on GPUs", "fusion-tools", "tools", ["gpu_tma::random_products"]),
 ]
@@ -111,7 +115,8 @@ def check(generator, built):
 
 def variables(generator, seed):
     cases = {"FUSION_FUZZ_CASES": str(generator.cases)} if generator.cases else {}
-    return {"FUSION_SEED": str(seed), **cases}
+    drawn = {"FUSION_SCHEDULE_SEED": str(seed)} if generator.drawn else {}
+    return {"FUSION_SEED": str(seed), **cases, **drawn}
 
 
 def repeats(generator, seed):

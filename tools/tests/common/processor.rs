@@ -12,8 +12,15 @@ pub type Results = BTreeMap<String, Vec<f64>>;
 
 /// Runs `m.mlir` on `x.npz` in a directory; what it says where it fails.
 pub fn results(directory: &Path, options: &[&str]) -> Result<Results, String> {
+    results_of(directory, options, None)
+}
+
+/// The same with schedules that are drawn by chance, where a number for them is given.
+pub fn results_of(directory: &Path, options: &[&str], schedules: Option<u64>) -> Result<Results, String> {
     let args = ["run", "m.mlir", "--inputs", "x.npz", "--outputs", "y.npz"];
-    let output = command(directory, &[&args, options].concat()).output().unwrap();
+    let mut run = command(directory, &[&args, options].concat());
+    run.envs(schedules.map(|seed| ("FUSION_SCHEDULE_SEED", seed.to_string())));
+    let output = run.output().unwrap();
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }

@@ -5,6 +5,7 @@
 //! runs others than the first ones, or one that failed alone.
 
 mod columns;
+mod drawn;
 mod kinds;
 mod more;
 mod orders;
@@ -107,7 +108,8 @@ pub fn difference(program: &Program, results: &[&Value], reference: &[&str]) -> 
     };
     let wanted = on_processor(here, reference).map_err(|why| format!("as it should be: {why}\n{text}"))?;
     let emulated = [&["--target", &gpu, "--emulate"], program.options.as_slice()].concat();
-    let got = processor::results(here, &emulated).map_err(|why| format!("on {gpu}: {why}\n{text}"))?;
+    let got = processor::results_of(here, &emulated, program.schedules)
+        .map_err(|why| format!("on {gpu}: {why}\n{text}"))?;
     let off = got.values().zip(wanted.values()).map(|(got, wanted)| apart(got, wanted)).fold(0.0, f64::max);
     let right = got.len() == wanted.len() && off <= program.most_off;
     if right { Ok(off) } else { Err(format!("on {gpu}: is off by {off:e}\n{text}")) }

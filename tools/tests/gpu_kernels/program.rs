@@ -29,6 +29,8 @@ pub struct Program {
     pub few_cores: bool,
     /// Differences that are allowed, relative to the largest element.
     pub most_off: f64,
+    /// The number that kinds of schedules are drawn by, where those of least estimate are not to be taken.
+    pub schedules: Option<u64>,
     inputs: Vec<(Value, Tensor)>,
     lines: Vec<String>,
     made: usize,
@@ -43,6 +45,7 @@ impl Program {
             options: Vec::new(),
             few_cores: false,
             most_off: 1e-5,
+            schedules: None,
             inputs,
             lines,
             made: 0,
