@@ -1,6 +1,7 @@
 //! What a compilation takes and gives: options, and a compiled model.
 
 use crate::error::{DriverError, failed};
+use crate::shapes::Axis;
 use crate::target::Target;
 use crate::{notes, validate};
 use fusion_conversion::cache::Cache;
@@ -39,8 +40,10 @@ pub struct CompileOptions {
     pub target: Target,
     /// 0 (fast to compile) to 3 (fast to run): how far LLVM optimises, and with 0 the command line chooses [`Strategy::None`].
     pub opt_level: u8,
-    /// Extents of inputs whose shapes the model leaves dynamic, by input.
-    pub shapes: IndexMap<String, Vec<u64>>,
+    /// What is known of extents of inputs whose shapes the model leaves dynamic, by input.
+    pub shapes: IndexMap<String, Vec<Axis>>,
+    /// Shapes of inputs that are likely: the first ones of each input belong together, and so on.
+    pub likely: Vec<(String, Vec<u64>)>,
     /// Inputs that become constants.
     pub bound: IndexMap<String, Tensor>,
     /// Files of schedules written by hand.
@@ -88,6 +91,7 @@ impl CompileOptions {
             target,
             opt_level: 3,
             shapes: IndexMap::new(),
+            likely: Vec::new(),
             bound: IndexMap::new(),
             schedules: Vec::new(),
             strategy: Strategy::EGraph,
@@ -111,6 +115,7 @@ impl CompileOptions {
     pub fn of_kernel(&self) -> CompileOptions {
         CompileOptions {
             shapes: IndexMap::new(),
+            likely: Vec::new(),
             bound: IndexMap::new(),
             schedules: Vec::new(),
             explain: false,

@@ -125,7 +125,8 @@ _Bool fusion_give_tensors(struct context *run, const struct value *result, fusio
  * tensors of known shapes or takes something else; the bytes of workspace; how many extents have names;
  * how many data types; for each of these how many
  * constructors, and the number of fields of each; for each input its kind, and for a tensor the element type, its bytes, the
- * rank and the extents. */
+ * rank and the extents; how many extents have ranges, and for each of these the input, the axis, the smallest, the largest,
+ * what they are multiples of, and the bytes of the input's name and these. */
 extern const int64_t fusion_program_facts[];
 enum { INPUTS, OUTPUTS, WORKSPACE_BYTES, NAMES, DATA_TYPES, FIRST_DATA_TYPE };
 /* What the compiler writes of the program's strings, each once: how many; the bytes of each; these, one string behind the other. */

@@ -220,6 +220,27 @@ _Noreturn static void fail_type(struct context *run, uint64_t number, const stru
   fusion_leave(run, 1);
 }
 
+/* Ends the run where an extent of an input is none of its range. */
+static void check_ranges(struct context *run, const int64_t *fact, struct value *const *arguments) {
+  for (int64_t left = *fact++; left > 0; left--) {
+    int64_t input = fact[0], axis = fact[1], least = fact[2], most = fact[3], multiple = fact[4], bytes = fact[5];
+    const char *name = (const char *)(fact + 6);
+    fact += 6 + (bytes + 7) / 8;
+    int64_t size = arguments[input]->extents[axis];
+    if (size >= least && size <= most && size % multiple == 0)
+      continue;
+    char must[128];
+    int at = most == INT64_MAX ? snprintf(must, sizeof must, "at least %lld", (long long)least)
+             : most == least   ? snprintf(must, sizeof must, "%lld", (long long)least)
+                               : snprintf(must, sizeof must, "from %lld to %lld", (long long)least, (long long)most);
+    if (multiple > 1 && most > least)
+      snprintf(must + at, sizeof must - (size_t)at, " and a multiple of %lld", (long long)multiple);
+    snprintf(run->message, sizeof run->message, "Input %lld of the program (\"%.*s\") has %lld along axis %lld, which must be %s.",
+             (long long)input, (int)(bytes > 256 ? 256 : bytes), name, (long long)size, (long long)axis, must);
+    fusion_leave(run, 1);
+  }
+}
+
 void fusion_arguments(struct context *run, const struct request *request, struct value **arguments) {
   if (request->inputs || request->outputs) {
     borrow(run, request->inputs, arguments);
@@ -249,6 +270,7 @@ void fusion_arguments(struct context *run, const struct request *request, struct
     if (fact[0] == TENSOR ? !has_type(arguments[i], fact + 1, bound) : arguments[i]->kind != fact[0])
       fail_type(run, i, arguments[i], fact, before);
   }
+  check_ranges(run, fact, arguments);
   fusion_free_large(run, made);
 }
 

@@ -1,7 +1,7 @@
 //! What a compiled model says of itself: the JSON of `docs/reference/abi.md`.
 
 use crate::gpu::Device;
-use fusion_bytecode::{DataType, Program, ValueType};
+use fusion_bytecode::{DataType, Program, Range, ValueType};
 use fusion_operators::{DType, Tensor, TensorError, TensorType, tensor::bytes_of};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -50,6 +50,9 @@ pub struct InputTypes {
     pub data: Vec<DataType>,
     /// Names and types of inputs, in order.
     pub inputs: Vec<(String, ValueType)>,
+    /// Which sizes extents of inputs may have, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<(String, Range)>,
 }
 
 /// A data type.
@@ -154,7 +157,11 @@ impl ModelDescription {
                 data: program.data.iter().map(data).collect(),
                 inputs: program.inputs.iter().map(typed).collect(),
                 output: program.type_text(&program.output),
-                types: InputTypes { data: program.data.clone(), inputs: program.inputs.clone() },
+                types: InputTypes {
+                    data: program.data.clone(),
+                    inputs: program.inputs.clone(),
+                    ranges: program.ranges.clone(),
+                },
             }),
             device: None,
             workspace_bytes: program.workspace_bytes(),

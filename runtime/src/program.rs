@@ -137,7 +137,7 @@ impl NativeProgram {
     /// Runs the program once.
     pub fn call(&self, inputs: &[ValueTree]) -> Result<ValueTree, RunError> {
         let types = &self.program.types;
-        let constructors = check_inputs(&types.data, &types.inputs, inputs)?;
+        let constructors = check_inputs(&types.data, &types.inputs, &types.ranges, inputs)?;
         let mut constructors = constructors.into_iter().flatten();
         let all: Vec<&Item> = inputs.iter().flat_map(|input| &input.items).collect();
         let extents = |item: &&Item| match item {
