@@ -7,6 +7,7 @@ use crate::{notes, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, PlannedConstants, Settings, Timings};
 use fusion_conversion::planning::Planning;
+use fusion_conversion::tiled;
 use fusion_conversion::tuned::{Choices, Tunable};
 use fusion_dialects::module::FpMath;
 use fusion_dialects::{Module, run_passes};
@@ -143,6 +144,8 @@ pub struct Compiled {
     pub constants: OwnedConstants,
     /// What is predicted of each of its kernels.
     pub predicted: Vec<Predicted>,
+    /// What was decided of the tiles of its kernels of dynamic extents.
+    pub tiles: Vec<tiled::Choice>,
     /// What each of its kernels takes of a GPU, launch by launch, where [`CompileOptions::explain`] asks for it.
     pub launches: Vec<Vec<Resources>>,
     /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.

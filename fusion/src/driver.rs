@@ -103,7 +103,19 @@ pub(crate) fn compile_graph(
     let code = Code { objects: made.objects, libraries: Vec::new() };
     let constants = OwnedConstants::planned(made.constants);
     let (programs, tunable) = (made.programs, made.tunable);
-    Ok(Compiled { description, code, constants, predicted, launches, remarks, kinds, programs, tunable })
+    let tiles = Vec::new();
+    Ok(Compiled {
+        description,
+        code,
+        constants,
+        predicted,
+        tiles,
+        launches,
+        remarks,
+        kinds,
+        programs,
+        tunable,
+    })
 }
 
 /// What each kernel launches.

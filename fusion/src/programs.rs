@@ -193,7 +193,7 @@ pub(crate) fn ahead_of_time(
 ) -> Result<Compiled, DriverError> {
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
     let file = scratch.as_ref().map(|directory| directory.path().join("remarks.json"));
-    let ProgramCompilation { program, mut objects, constants, kernels, .. } =
+    let ProgramCompilation { program, mut objects, constants, kernels, tiles, .. } =
         compiled(module, options, file.clone())?;
     let remarks = compilation::remarks(file)?;
     let target = compilation::settings(options, None, None).processor.target;
@@ -210,6 +210,7 @@ pub(crate) fn ahead_of_time(
         code,
         constants,
         predicted,
+        tiles,
         launches: Vec::new(),
         remarks,
         kinds: ScheduleRemarks::default(),

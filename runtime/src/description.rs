@@ -39,6 +39,9 @@ pub struct ProgramDescription {
     pub inputs: Vec<(String, String)>,
     /// The type of what it gives.
     pub output: String,
+    /// How many values that is, where it is a tuple.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<usize>,
     /// The same types for who checks values before they go in.
     pub types: InputTypes,
 }
@@ -157,6 +160,10 @@ impl ModelDescription {
                 data: program.data.iter().map(data).collect(),
                 inputs: program.inputs.iter().map(typed).collect(),
                 output: program.type_text(&program.output),
+                outputs: match &program.output {
+                    ValueType::Tuple(outputs) => Some(outputs.len()),
+                    _ => None,
+                },
                 types: InputTypes {
                     data: program.data.clone(),
                     inputs: program.inputs.clone(),

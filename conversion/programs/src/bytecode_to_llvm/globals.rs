@@ -3,6 +3,7 @@
 
 use super::layout::{IMMORTAL, Kind, NO_CLASS, first_word, second_word};
 use super::writer::Writer;
+use super::{extents, held};
 use fusion_bytecode::ranges::places;
 use fusion_bytecode::{FunctionId, Program, ValueType};
 use fusion_dialects::{
@@ -241,6 +242,30 @@ pub fn facts(program: &Program) -> Vec<i64> {
     }
     all.extend(inputs);
     all.extend(ranges(program));
+    all.extend(output_shapes(program));
+    match held::bytes(program) {
+        None => all.push(-1),
+        Some(codes) => {
+            all.push(codes.len() as i64);
+            codes.into_iter().for_each(|code| all.extend([vec![code.len() as i64], code].concat()));
+        }
+    }
+    all
+}
+
+/// How many tensors the program gives, or -1, and for each the rank and the codes of its extents.
+fn output_shapes(program: &Program) -> Vec<i64> {
+    let outputs = match &program.output {
+        ValueType::Tuple(outputs) => outputs.as_slice(),
+        output => std::slice::from_ref(output),
+    };
+    let types = outputs.iter().map(|ty| if let ValueType::Tensor(ty) = ty { Some(ty) } else { None });
+    let Some(types) = types.collect::<Option<Vec<_>>>() else { return vec![-1] };
+    let mut all = vec![types.len() as i64];
+    for ty in types {
+        all.push(ty.rank() as i64);
+        ty.dims.iter().for_each(|dim| all.extend(extents::code(program, dim)));
+    }
     all
 }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use fusion_bytecode::{
-    Constructor, DataType, Function, Instruction as I, Kernel, Program, Scalar, ValueType,
+    Constructor, DataType, Function, Instruction as I, Kernel, Program, Range, Scalar, ValueType,
 };
 use fusion_operators::random::Random;
 use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType, ops};
