@@ -12,6 +12,7 @@ const SOURCES: &[&str] = &[
     "language/strings.c",
     "language/text.c",
     "language/decimal.c",
+    "language/shapes.c",
     "language/value.c",
     "gpu/block.c",
     "gpu/collective.c",

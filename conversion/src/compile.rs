@@ -219,6 +219,25 @@ pub(crate) fn plan(
     settings: &Settings,
     runner: &mut Runner,
 ) -> Result<Planned, CompileError> {
+    let decided = decide(module, settings, runner)?;
+    finish(module, decided, settings, runner)
+}
+
+/// A module whose kernels are chosen.
+pub(crate) struct Decided {
+    signature: Signature,
+    fp_math: FpMath,
+    programs: IndexMap<String, String>,
+    /// As in [`Compilation`].
+    pub kernels: Vec<Kernel>,
+}
+
+/// The first of these stages: which kernels there are, and what they take by the roofline.
+pub(crate) fn decide(
+    module: &Module,
+    settings: &Settings,
+    runner: &mut Runner,
+) -> Result<Decided, CompileError> {
     let root = fusion_dialects::module_op(module);
     let fp_math = settings.arithmetic(root)?;
     let target = settings.description().clone();
@@ -230,6 +249,20 @@ pub(crate) fn plan(
     let kernels = kernels_of(root, &Rates::of(&target).with(fp_math));
     let is_tuned = settings.spaces || !settings.choices.is_empty();
     let programs = if settings.programs || is_tuned { crate::alone::programs(root) } else { IndexMap::new() };
+    Ok(Decided { signature, fp_math, programs, kernels })
+}
+
+/// The other stages.
+pub(crate) fn finish(
+    module: &Module,
+    decided: Decided,
+    settings: &Settings,
+    runner: &mut Runner,
+) -> Result<Planned, CompileError> {
+    let Decided { signature, fp_math, programs, kernels } = decided;
+    let root = fusion_dialects::module_op(module);
+    let is_tuned = settings.spaces || !settings.choices.is_empty();
+    let stage = CompileError::Stage;
     runner.run(module, DEFINE).map_err(stage)?;
     for path in &settings.schedules {
         crate::schedules::add(module, path).map_err(stage)?;

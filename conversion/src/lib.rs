@@ -17,7 +17,7 @@ pub mod planning;
 pub mod program;
 pub mod runner;
 pub mod schedules;
-mod tiled;
+pub mod tiled;
 pub mod tuned;
 pub mod units;
 

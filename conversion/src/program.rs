@@ -10,13 +10,13 @@
 //! All kernels share one block of constants: each finds its own at an offset that is written into its code. Kernels with the same
 //! constants share them.
 
-use crate::block::{Block, unit};
+use crate::block::{Block, share, unit};
 use crate::compile::{Kernel, Planned, Settings, Timings, plan};
 use crate::error::{CompileError, failed};
 use crate::kernels::Workshop;
 use crate::pipelines::{DYNAMIC, LANGUAGE, STRINGS};
 use crate::runner::Runner;
-use crate::tiled;
+use crate::tiled::{self, Choice, Tiled};
 use crate::units::Unit;
 use fusion_bytecode::{Program, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
@@ -46,6 +46,8 @@ pub struct ProgramCompilation {
     pub constants: Vec<u8>,
     /// The native kernels that each of the program's kernels runs, in order.
     pub kernels: Vec<Vec<Kernel>>,
+    /// What was decided of the tiles of its kernels of dynamic extents.
+    pub tiles: Vec<Choice>,
     /// What took how long.
     pub timings: Timings,
 }
@@ -68,7 +70,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         .collect();
     let mut block = Block::default();
     let mut units: IndexMap<String, Unit> = IndexMap::new();
-    let mut kernels = Vec::new();
+    let (mut kernels, mut tiles) = (Vec::new(), Vec::new());
     let mut remarks = Remarks::default();
     for (number, kernel) in program.kernels.iter_mut().enumerate() {
         let Some(segment) = segments.get(kernel.symbol.as_str()) else { continue };
@@ -81,9 +83,10 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         if let Some(shapes) = &mut kernel.shapes {
             settings.arithmetic(module_op(&part))?;
             let mut stages = Runner::of_segment(&settings.planning, &kernel.symbol);
-            let (made, own) =
+            let Tiled { units: made, kernels: own, choices } =
                 tiled::compile(&part, settings, &mut stages, (&kernel.symbol, &symbol), &mut block)?;
             units.extend(made);
+            tiles.extend(choices);
             let (made, described) = open(&part, &mut stages, &kernel.symbol, &symbol, shapes)?;
             runner.add(stages);
             units.insert(symbol.clone(), made);
@@ -98,9 +101,9 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
         }
         runner.add(stages);
         let Planned { workspace_bytes, constants, kernels: described, units: own, .. } = planned;
-        let offset = block.add(constants.to_bytes());
+        share(&part, &constants, &mut block)?;
         units.extend(own.into_iter().map(|unit| (unit.symbol.clone(), unit)));
-        let unit = unit(&part, &kernel.symbol, &symbol, offset);
+        let unit = unit(&part, &kernel.symbol, &symbol);
         units.insert(symbol.clone(), unit);
         kernel.symbol = symbol;
         kernel.workspace_bytes = workspace_bytes;
@@ -116,7 +119,7 @@ pub fn compile_program(module: &Module, settings: &Settings) -> Result<ProgramCo
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
     let (compiled, cached) = (units.len(), made.cached);
     let timings = Timings { program: runner.timings, kernels: made.timings, compiled, cached };
-    Ok(ProgramCompilation { program, objects: made.objects, constants: block.bytes, kernels, timings })
+    Ok(ProgramCompilation { program, objects: made.objects, constants: block.bytes, kernels, tiles, timings })
 }
 
 /// A kernel whose extents are known when it runs: its code and what is told of it. Its temporaries join its shape function.
@@ -144,7 +147,7 @@ fn open(
     shapes.temporaries =
         temporaries.into_iter().filter_map(type_of_attr).filter_map(tensor_type_of).collect();
     let described = Kernel { name: name.to_owned(), operators, flops: 0, bytes: 0, seconds: 0.0, runs: 1 };
-    Ok((unit(part, name, symbol, 0), described))
+    Ok((unit(part, name, symbol), described))
 }
 
 /// A module whose `@main` is that function.

@@ -1,11 +1,13 @@
 //! What a compilation takes and gives: options, and a compiled model.
 
 use crate::error::{DriverError, failed};
+use crate::shapes::Axis;
 use crate::target::Target;
 use crate::{notes, validate};
 use fusion_conversion::cache::Cache;
 use fusion_conversion::compile::{self as conversion, PlannedConstants, Settings, Timings};
 use fusion_conversion::planning::Planning;
+use fusion_conversion::tiled;
 use fusion_conversion::tuned::{Choices, Tunable};
 use fusion_dialects::module::FpMath;
 use fusion_dialects::{Module, run_passes};
@@ -39,8 +41,10 @@ pub struct CompileOptions {
     pub target: Target,
     /// 0 (fast to compile) to 3 (fast to run): how far LLVM optimises, and with 0 the command line chooses [`Strategy::None`].
     pub opt_level: u8,
-    /// Extents of inputs whose shapes the model leaves dynamic, by input.
-    pub shapes: IndexMap<String, Vec<u64>>,
+    /// What is known of extents of inputs whose shapes the model leaves dynamic, by input.
+    pub shapes: IndexMap<String, Vec<Axis>>,
+    /// Shapes of inputs that are likely: the first ones of each input belong together, and so on.
+    pub likely: Vec<(String, Vec<u64>)>,
     /// Inputs that become constants.
     pub bound: IndexMap<String, Tensor>,
     /// Files of schedules written by hand.
@@ -88,6 +92,7 @@ impl CompileOptions {
             target,
             opt_level: 3,
             shapes: IndexMap::new(),
+            likely: Vec::new(),
             bound: IndexMap::new(),
             schedules: Vec::new(),
             strategy: Strategy::EGraph,
@@ -111,6 +116,7 @@ impl CompileOptions {
     pub fn of_kernel(&self) -> CompileOptions {
         CompileOptions {
             shapes: IndexMap::new(),
+            likely: Vec::new(),
             bound: IndexMap::new(),
             schedules: Vec::new(),
             explain: false,
@@ -138,6 +144,8 @@ pub struct Compiled {
     pub constants: OwnedConstants,
     /// What is predicted of each of its kernels.
     pub predicted: Vec<Predicted>,
+    /// What was decided of the tiles of its kernels of dynamic extents.
+    pub tiles: Vec<tiled::Choice>,
     /// What each of its kernels takes of a GPU, launch by launch, where [`CompileOptions::explain`] asks for it.
     pub launches: Vec<Vec<Resources>>,
     /// Why the kernels are what they are; for strategies that decide by cost, where [`CompileOptions::explain`] asks for it.

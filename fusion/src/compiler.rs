@@ -7,6 +7,7 @@ use crate::load::Runnable;
 use crate::module::Module;
 use crate::package::package;
 use crate::passes::register_passes;
+use crate::shapes;
 use crate::source::Source;
 use crate::target::Target;
 use fusion_conversion::tuned::Choices;
@@ -84,7 +85,30 @@ impl Compiler {
 
     /// Extents of an input whose shape an ONNX model leaves dynamic.
     pub fn shape(mut self, input: &str, extents: &[u64]) -> Compiler {
-        self.options.shapes.insert(input.to_owned(), extents.to_vec());
+        self.options.shapes.insert(input.to_owned(), extents.iter().map(|&n| n.into()).collect());
+        self
+    }
+
+    /// What is known of the extents of such an input, as `--shape` of `fusion compile` writes it: `batch:1..64,3,32..1024:32,?`. Runs
+    /// on other sizes are errors.
+    ///
+    /// ```
+    /// use fusion::Compiler;
+    ///
+    /// assert!(Compiler::new().extents("x", "batch:1..64,3,224").is_ok());
+    /// let why = Compiler::new().extents("x", "64..1").unwrap_err();
+    /// assert_eq!(why.to_string(), "the shape of \"x\" is none: there is no size in \"64..1\": it must be from 64 to 1");
+    /// ```
+    pub fn extents(mut self, input: &str, extents: &str) -> Result<Compiler, Error> {
+        let shape = shapes::shape(extents)
+            .map_err(|why| Error::Option(format!("the shape of {input:?} is none: {why}")))?;
+        self.options.shapes.insert(input.to_owned(), shape);
+        Ok(self)
+    }
+
+    /// A shape that an input is likely to have, for which code is made fast. The first ones of several inputs belong together, and so on.
+    pub fn likely(mut self, input: &str, extents: &[u64]) -> Compiler {
+        self.options.likely.push((input.to_owned(), extents.to_vec()));
         self
     }
 

@@ -7,6 +7,7 @@ use crate::error::failed;
 use crate::language::prepare;
 use crate::models::load_module;
 use crate::passes::register_passes;
+use crate::shapes::constrain;
 use crate::source::Source;
 pub use crate::target::{HOST, Target, TargetError};
 use crate::{compilation, notes, programs, validate};
@@ -30,6 +31,7 @@ pub fn compile<'a>(model: impl Into<Source<'a>>, options: &CompileOptions) -> Re
     let import = fusion_dialects::span("import");
     let (mut module, specialized) = load_module(&context, model, &options.shapes, &options.bound)?;
     drop(import);
+    constrain(&module, &options.shapes, &options.likely)?;
     options.run_passes(&module)?;
     if prepare(&mut module, model, options)? {
         return programs::ahead_of_time(&context, &module, model, options);
@@ -101,7 +103,19 @@ pub(crate) fn compile_graph(
     let code = Code { objects: made.objects, libraries: Vec::new() };
     let constants = OwnedConstants::planned(made.constants);
     let (programs, tunable) = (made.programs, made.tunable);
-    Ok(Compiled { description, code, constants, predicted, launches, remarks, kinds, programs, tunable })
+    let tiles = Vec::new();
+    Ok(Compiled {
+        description,
+        code,
+        constants,
+        predicted,
+        tiles,
+        launches,
+        remarks,
+        kinds,
+        programs,
+        tunable,
+    })
 }
 
 /// What each kernel launches.

@@ -70,7 +70,7 @@ pub fn load_for(
 ) -> Result<(Runnable, CompileOptions), Error> {
     let mut options = options.clone();
     for (name, tensor) in inputs {
-        let shape = || tensor.shape().iter().map(|&n| n as u64).collect();
+        let shape = || tensor.shape().iter().map(|&n| (n as u64).into()).collect();
         options.shapes.entry(name.clone()).or_insert_with(shape);
     }
     loop {

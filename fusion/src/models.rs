@@ -3,6 +3,7 @@
 use crate::bind::bind;
 use crate::error::{DriverError, Error, failed};
 use crate::passes::register_passes;
+use crate::shapes::{Axis, dims};
 use crate::source::{Content, Format, Source};
 use fusion_dialects::{Context, Module, parse_file, parse_module, run_passes};
 pub use fusion_importers::onnx::{Declared, Extent, Facts};
@@ -18,7 +19,7 @@ const MOST_TEXT_BYTES: u64 = 1 << 30;
 pub fn load_module<'c>(
     context: &'c Context,
     model: &Source,
-    shapes: &IndexMap<String, Vec<u64>>,
+    shapes: &IndexMap<String, Vec<Axis>>,
     bound: &IndexMap<String, Tensor>,
 ) -> Result<(Module<'c>, Vec<String>), DriverError> {
     let traced = load_traced(context, model, shapes, bound)?;
@@ -29,7 +30,7 @@ pub fn load_module<'c>(
 pub(crate) fn load_traced<'c>(
     context: &'c Context,
     model: &Source,
-    shapes: &IndexMap<String, Vec<u64>>,
+    shapes: &IndexMap<String, Vec<Axis>>,
     bound: &IndexMap<String, Tensor>,
 ) -> Result<onnx::Program<'c>, DriverError> {
     let module = match model.format() {
@@ -46,7 +47,7 @@ pub(crate) fn load_traced<'c>(
 fn read_mlir<'c>(
     context: &'c Context,
     model: &Source,
-    shapes: &IndexMap<String, Vec<u64>>,
+    shapes: &IndexMap<String, Vec<Axis>>,
 ) -> Result<Module<'c>, DriverError> {
     let module = match model.content {
         Content::File(path) => {
@@ -56,7 +57,7 @@ fn read_mlir<'c>(
             match stablehlo::is_stablehlo(&bytes) {
                 true => {
                     let name = path.display().to_string();
-                    return stablehlo::import(context, &name, bytes, shapes).map_err(failed);
+                    return stablehlo::import(context, &name, bytes, &dims(shapes)).map_err(failed);
                 }
                 false => parse_file(context, path),
             }
@@ -72,11 +73,11 @@ fn read_mlir<'c>(
 fn import_stablehlo<'c>(
     context: &'c Context,
     model: &Source,
-    shapes: &IndexMap<String, Vec<u64>>,
+    shapes: &IndexMap<String, Vec<Axis>>,
 ) -> Result<Module<'c>, DriverError> {
     let module = match model.content {
-        Content::File(path) => stablehlo::import_file(context, path, shapes),
-        Content::Bytes(bytes) => stablehlo::import(context, "the model", bytes.to_vec(), shapes),
+        Content::File(path) => stablehlo::import_file(context, path, &dims(shapes)),
+        Content::Bytes(bytes) => stablehlo::import(context, "the model", bytes.to_vec(), &dims(shapes)),
     };
     module.map_err(failed)
 }
@@ -125,13 +126,13 @@ pub fn onnx_facts(model: &Source) -> Result<Facts, Error> {
 fn import_onnx<'c>(
     context: &'c Context,
     model: &Source,
-    shapes: &IndexMap<String, Vec<u64>>,
+    shapes: &IndexMap<String, Vec<Axis>>,
     bound: &IndexMap<String, Tensor>,
 ) -> Result<onnx::Program<'c>, DriverError> {
     let loaded = open_onnx(model)?;
     let known = onnx::signature(&loaded, &onnx::Options::default());
     // Shapes may be given for inputs that are none of the model's graph; those are the caller's business.
-    let mut shapes = shapes.clone();
+    let mut shapes = dims(shapes);
     if let Ok(inputs) = &known {
         shapes.retain(|name, _| inputs.iter().any(|i| i.name == *name));
     }

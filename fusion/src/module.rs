@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::load::Runnable;
-use fusion_operators::{AsTensor, Tensor, ValueTree};
+use fusion_operators::{AsTensor, Tensor, TensorType, ValueTree};
 use fusion_runtime::header::header;
 use fusion_runtime::output::{self, OutputFile};
 use fusion_runtime::{ArgumentDescription, ModelDescription, Session, TensorViewMut};
@@ -142,6 +142,76 @@ impl Module {
                 "the model is one of operators alone, which takes and gives tensors; use run in place of call".to_owned(),
             )),
         }
+    }
+
+    /// The shapes of its outputs for inputs of these shapes, without running it. An extent that follows from more than the shapes of inputs
+    /// is an error.
+    ///
+    /// ```
+    /// use fusion::{Compiler, Source};
+    ///
+    /// let module = Compiler::new().opt_level(0).compile(Source::mlir(
+    ///     r##"func.func @main(%x: tensor<?x3xf32, #relay.dims<["n", ""]>>) -> tensor<?x3xf32, #relay.dims<["2*n", ""]>> {
+    ///       %y = relay.concat %x, %x {axis = 0 : i64} : (tensor<?x3xf32, #relay.dims<["n", ""]>>, tensor<?x3xf32, #relay.dims<["n", ""]>>) -> tensor<?x3xf32, #relay.dims<["2*n", ""]>>
+    ///       return %y : tensor<?x3xf32, #relay.dims<["2*n", ""]>>
+    ///     }"##,
+    /// ))?;
+    /// assert_eq!(module.output_shapes(&[&[5, 3]])?, [[10, 3]]);
+    /// assert_eq!(module.run_bytes(&[&[5, 3]])?, 10 * 3 * 4);
+    /// assert!(module.output_shapes(&[&[5, 4]]).unwrap_err().to_string().contains("must be a tensor<?x3xf32>"));
+    /// # Ok::<(), fusion::Error>(())
+    /// ```
+    pub fn output_shapes(&self, inputs: &[&[u64]]) -> Result<Vec<Vec<u64>>, Error> {
+        match &self.code {
+            Runnable::Program(program) => {
+                let inputs = self.typed(inputs)?;
+                let outputs = program.outputs() as u32;
+                Ok((0..outputs)
+                    .map(|output| program.output_shape(&inputs, output))
+                    .collect::<Result<_, _>>()?)
+            }
+            Runnable::Model(_) => {
+                self.typed(inputs)?;
+                let shape = |output: &ArgumentDescription| output.shape.iter().map(|&n| n as u64).collect();
+                Ok(self.outputs().iter().map(shape).collect())
+            }
+        }
+    }
+
+    /// How many bytes of tensors a run on inputs of these shapes holds at a time, besides inputs, outputs of the caller's and constants.
+    pub fn run_bytes(&self, inputs: &[&[u64]]) -> Result<u64, Error> {
+        let typed = self.typed(inputs)?;
+        match &self.code {
+            Runnable::Program(program) => Ok(program.run_bytes(&typed)?),
+            Runnable::Model(_) => Ok(self.description().workspace_bytes),
+        }
+    }
+
+    /// Inputs of these shapes with the model's element types; those of known shapes have these.
+    fn typed(&self, shapes: &[&[u64]]) -> Result<Vec<TensorType>, Error> {
+        let takes: Vec<(String, TensorType)> = match &self.code {
+            Runnable::Program(program) => program.inputs()?,
+            Runnable::Model(_) => {
+                self.inputs().iter().map(|input| (input.name.clone(), input.tensor_type())).collect()
+            }
+        };
+        if takes.len() != shapes.len() {
+            let (takes, given) = (takes.len(), shapes.len());
+            return Err(Error::Inputs(format!(
+                "the model takes {takes} inputs, and shapes of {given} are given"
+            )));
+        }
+        let is_program = matches!(self.code, Runnable::Program(_));
+        let typed = |((name, ty), shape): ((String, TensorType), &&[u64])| {
+            let given = TensorType::fixed(shape, ty.dtype);
+            match is_program || ty == given {
+                true => Ok(given),
+                false => Err(Error::Inputs(format!(
+                    "input {name:?} is a {ty}, and is given the shape of a {given}"
+                ))),
+            }
+        };
+        takes.into_iter().zip(shapes).map(typed).collect()
     }
 
     fn model(&self) -> &fusion_runtime::Module {

@@ -14,6 +14,7 @@ use crate::language::{ENTRY, input_names, prepare};
 use crate::models::load_module;
 use crate::package::package;
 use crate::passes::register_passes;
+use crate::shapes::{check, constrain};
 use crate::source::Source;
 use fusion_bytecode::ProgramFile;
 use fusion_conversion::program::{ProgramCompilation, compile_program};
@@ -91,6 +92,7 @@ fn loaded<'c>(
 ) -> Result<(Module<'c>, bool), DriverError> {
     register_passes();
     let (mut module, _) = load_module(context, model, &options.shapes, &options.bound)?;
+    constrain(&module, &options.shapes, &options.likely)?;
     options.run_passes(&module)?;
     let language = prepare(&mut module, model, options)?;
     Ok((module, language))
@@ -191,7 +193,7 @@ pub(crate) fn ahead_of_time(
 ) -> Result<Compiled, DriverError> {
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
     let file = scratch.as_ref().map(|directory| directory.path().join("remarks.json"));
-    let ProgramCompilation { program, mut objects, constants, kernels, .. } =
+    let ProgramCompilation { program, mut objects, constants, kernels, tiles, .. } =
         compiled(module, options, file.clone())?;
     let remarks = compilation::remarks(file)?;
     let target = compilation::settings(options, None, None).processor.target;
@@ -208,6 +210,7 @@ pub(crate) fn ahead_of_time(
         code,
         constants,
         predicted,
+        tiles,
         launches: Vec::new(),
         remarks,
         kinds: ScheduleRemarks::default(),
@@ -242,6 +245,7 @@ pub fn with_interpreted<T>(
     let (module, _) = loaded(&context, &Source::file(model), options)?;
     let root = module_op(&module);
     let inputs = ordered(&input_names(root), inputs)?;
+    check(&module, &inputs)?;
     run(&mut || Ok(joined(fusion_interpreter::run_program_on(root, ENTRY, &inputs, Limits::default())?)))
 }
 

@@ -3,7 +3,7 @@
 use crate::common::*;
 use fusion_importers::onnx::Options;
 use fusion_importers::onnx::proto::{AttributeProto, ModelProto};
-use fusion_operators::Tensor;
+use fusion_operators::{Dim, Tensor};
 
 /// Attention of queries and keys that are all alike, so that each query gives the mean of the values it sees; the
 /// values are 1, 2, 4, ...
@@ -32,7 +32,8 @@ fn means(queries: usize, keys: usize, attributes: Vec<AttributeProto>, rest: &[(
     let whole = graph(vec![node("Attention", &names, &["y"], attributes)], inputs, &["y"]);
     let proto = ModelProto { opset_import: vec![opset("", 25)], ..model(whole) };
     let shapes = [("q", queries), ("k", keys), ("v", keys)];
-    let shapes = shapes.map(|(name, n)| (name.to_owned(), vec![1, 1, n as u64, 1])).into();
+    let shapes =
+        shapes.map(|(name, n)| (name.to_owned(), [1, 1, n as u64, 1].map(Dim::Static).to_vec())).into();
     let options = Options { shapes, ..Options::default() };
     let found = run(proto, &options, &operands).expect("the node is right")[0].to_f64s();
     // Sixths, rounded, so that a third is what it is in any order of sums.

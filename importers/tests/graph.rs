@@ -142,15 +142,29 @@ fn a_value_that_is_needed_is_asked_for_by_name() {
 }
 
 #[test]
+fn names_are_given_to_all_extents_that_had_one() {
+    let model = loaded(conv_model());
+    let given = |dims: &[&str]| {
+        let shape = dims.iter().map(|dim| Dim::of_text(dim)).collect();
+        let shapes = [("x".to_owned(), shape)].into_iter().collect();
+        signature(&model, &Options { shapes, ..Options::default() })
+    };
+    let batch = given(&["batch", "?", "?", "4"]).expect("a signature");
+    assert_eq!(batch[0].ty.dims[0], Dim::Symbol("batch".into()));
+    assert_eq!(batch[0].ty.dims[1..], signature(&model, &Options::default()).unwrap()[0].ty.dims[1..]);
+}
+
+#[test]
 fn given_shapes_replace_symbols() {
     let model = loaded(conv_model());
     let plain = signature(&model, &Options::default()).expect("a signature");
     assert_eq!(plain[0].ty.dims[0], Dim::Symbol("n".into()));
-    let shapes = [("x".to_owned(), vec![3, 1, 4, 4])].into_iter().collect();
+    let known = |shape: &[u64]| shape.iter().map(|&n| Dim::Static(n)).collect();
+    let shapes = [("x".to_owned(), known(&[3, 1, 4, 4]))].into_iter().collect();
     let given = signature(&model, &Options { shapes, ..Options::default() }).expect("a signature");
     assert_eq!(given[0].ty.shape(), Some(vec![3, 1, 4, 4]));
     for (name, shape) in [("x", vec![3, 2, 4, 4]), ("z", vec![1])] {
-        let shapes = [(name.to_owned(), shape)].into_iter().collect();
+        let shapes = [(name.to_owned(), known(&shape))].into_iter().collect();
         assert!(matches!(
             signature(&model, &Options { shapes, ..Options::default() }),
             Err(ImportError::Input { .. })

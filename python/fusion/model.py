@@ -81,7 +81,8 @@ def compile(  # noqa: A001, the word of the field
     fp_math: str | None = None,
     max_error: float | None = None,
     opt_level: int = 3,
-    shapes: Mapping[str, Sequence[int]] | None = None,
+    shapes: Mapping[str, str | Sequence[int | str]] | None = None,
+    likely: Sequence[Mapping[str, Sequence[int]]] = (),
     schedules: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     tuning_log: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     threads: int = 1,
@@ -95,16 +96,19 @@ def compile(  # noqa: A001, the word of the field
     fp_math: "strict", "standard" or "fast".
     max_error: the largest error, as a part of the largest result, that algorithms such as Winograd's may add up to.
     opt_level: 0 (fast to compile) to 3 (fast to run).
-    shapes: extents of inputs that the model leaves dynamic; without them one library serves all.
+    shapes: extents of inputs that the model leaves dynamic; without them one library serves all. In place of a number, "1..64" are the sizes
+        that an extent may have, "8..4096:8" multiples of 8 alone, "batch:1..64" gives it a name as well, and "?" leaves it as it is.
+    likely: shapes that inputs are likely to have together, for which code is made fast.
     schedules: files of schedules for kernels, which te-schedule writes none for then.
     tuning_log: logs of `fusion tune`.
     threads: threads of a run; 0 for one a processor.
     jobs: kernels that are compiled at a time.
     """
     content, form = source(model, example, dynamic_shapes)
-    extents = {name: list(shape) for name, shape in (shapes or {}).items()}
+    extents = {name: shape if isinstance(shape, str) else ",".join(map(str, shape)) for name, shape in (shapes or {}).items()}
+    sizes = [{name: list(shape) for name, shape in one.items()} for one in likely]
     compiled = _fusion.compile(
-        content, form, target=target, fp_math=fp_math, max_error=max_error, opt_level=opt_level, shapes=extents,
+        content, form, target=target, fp_math=fp_math, max_error=max_error, opt_level=opt_level, shapes=extents, likely=sizes,
         schedules=files(schedules), tuning_logs=files(tuning_log), jobs=jobs,
     )
     compiled.set_threads(threads)

@@ -67,7 +67,7 @@ fn text(model: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// Compiles a model and loads it.
 #[pyfunction]
-#[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, schedules=None, tuning_logs=None, jobs=None))]
+#[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, likely=None, schedules=None, tuning_logs=None, jobs=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn compile(
     py: Python<'_>,
@@ -77,7 +77,8 @@ pub fn compile(
     fp_math: Option<&str>,
     max_error: Option<f64>,
     opt_level: u8,
-    shapes: Option<BTreeMap<String, Vec<u64>>>,
+    shapes: Option<BTreeMap<String, String>>,
+    likely: Option<Vec<BTreeMap<String, Vec<u64>>>>,
     schedules: Option<Vec<PathBuf>>,
     tuning_logs: Option<Vec<PathBuf>>,
     jobs: Option<usize>,
@@ -98,7 +99,10 @@ pub fn compile(
         compiler = compiler.max_error(error);
     }
     for (input, extents) in shapes.unwrap_or_default() {
-        compiler = compiler.shape(&input, &extents);
+        compiler = compiler.extents(&input, &extents).map_err(raised)?;
+    }
+    for (input, extents) in likely.unwrap_or_default().into_iter().flatten() {
+        compiler = compiler.likely(&input, &extents);
     }
     for file in schedules.unwrap_or_default() {
         compiler = compiler.schedule(file);

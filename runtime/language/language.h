@@ -116,16 +116,24 @@ _Noreturn void fusion_fail_arguments(struct context *run, const char *where);
 struct request;
 struct fusion_tensor;
 typedef void *fusion_allocate(void *user, uint32_t output, const struct fusion_tensor *tensor);
-void fusion_arguments(struct context *run, const struct request *request, struct value **arguments);
+/* What stands behind the inputs' ranges in the facts of the program. */
+const int64_t *fusion_arguments(struct context *run, const struct request *request, struct value **arguments);
 void fusion_results(struct context *run, struct value *result, void *const *outputs);
 _Bool fusion_give_tensors(struct context *run, const struct value *result, fusion_allocate *allocate, void *user, char *message,
                           size_t size);
+
+/* shapes.c */
+/* Writes what a request asks for that follows from the shapes of the inputs. */
+void fusion_tell(struct context *run, const struct request *request, const int64_t *fact, struct value *const *arguments);
 
 /* What the compiler writes of a program: how many inputs; how many tensors it gives, or -1 when it gives something else than
  * tensors of known shapes or takes something else; the bytes of workspace; how many extents have names;
  * how many data types; for each of these how many
  * constructors, and the number of fields of each; for each input its kind, and for a tensor the element type, its bytes, the
- * rank and the extents. */
+ * rank and the extents; how many extents have ranges, and for each of these the input, the axis, the smallest, the largest,
+ * what they are multiples of, and the bytes of the input's name and these; how many tensors it gives, or -1, and for each the rank and
+ * codes of its extents (shapes.c); how many numbers the bytes that a run holds are the greatest of, or -1, and their codes. A code has its
+ * length before it, or is -1. */
 extern const int64_t fusion_program_facts[];
 enum { INPUTS, OUTPUTS, WORKSPACE_BYTES, NAMES, DATA_TYPES, FIRST_DATA_TYPE };
 /* What the compiler writes of the program's strings, each once: how many; the bytes of each; these, one string behind the other. */
@@ -166,6 +174,10 @@ struct request {
   const struct fusion_item *items;      /* ... or of fusion_call ... */
   const struct fusion_tensor *tensors;  /* ... or of fusion_run_tensors */
   uint64_t count;
+  int64_t *shape;                       /* nothing is run, and the shape of an output is written ... */
+  uint32_t output, axes;
+  int32_t *rank;
+  uint64_t *bytes;                      /* ... or the bytes that a run holds */
 };
 
 /* What is used of the C library. Its own headers would be those of the machine this is compiled on. */

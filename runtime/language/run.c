@@ -209,7 +209,11 @@ static void done(struct context *run) {
 static void begin(struct context *run) {
   const struct request *request = run->request;
   struct value *arguments[fusion_program_facts[INPUTS] + 1];
-  fusion_arguments(run, request, arguments);
+  const int64_t *fact = fusion_arguments(run, request, arguments);
+  if (request->shape || request->bytes) {
+    fusion_tell(run, request, fact, arguments);
+    return;
+  }
   struct value *result = fusion_program_enter(run, arguments);
   if (request->outputs) {
     fusion_results(run, result, request->outputs);
@@ -314,6 +318,31 @@ int32_t fusion_run_tensors(const struct fusion_tensor *inputs, uint32_t count, f
   _Bool given = fusion_give_tensors(holder(value), value, allocate, user, last_error, sizeof last_error);
   fusion_value_release(value);
   return !given;
+}
+
+/* Asks for what follows from shapes. */
+static int32_t ask(const struct request *request) {
+  struct context *run = context();
+  if (!run || run_on_its_stack(run, request))
+    return 1;
+  done(run);
+  return 0;
+}
+
+/* The rank of a result for inputs of these shapes, or -1; the first of its extents are written. */
+int32_t fusion_output_shape(const struct fusion_tensor *inputs, uint32_t count, uint32_t output, int64_t *shape, uint32_t axes) {
+  static const struct fusion_tensor none[1];
+  int64_t nowhere[1];
+  int32_t rank;
+  struct request request = {.tensors = inputs ? inputs : none, .count = count, .shape = shape ? shape : nowhere, .output = output,
+                            .axes = shape ? axes : 0, .rank = &rank};
+  return ask(&request) ? -1 : rank;
+}
+
+/* The bytes that a run on inputs of these shapes holds at a time. */
+int32_t fusion_run_bytes(const struct fusion_tensor *inputs, uint32_t count, uint64_t *bytes) {
+  static const struct fusion_tensor none[1];
+  return ask(&(struct request){.tensors = inputs ? inputs : none, .count = count, .bytes = bytes});
 }
 
 /* Frees a value that fusion_call gave. */

@@ -159,15 +159,15 @@ static void gather(const struct fusion_tensor *given, uint64_t element, unsigned
   }
 }
 
-/* The caller's tensor: in place where it is dense. */
-static struct value *tensor_in_place(struct context *run, const struct fusion_tensor *given, uint64_t number) {
+/* The caller's tensor: in place where it is dense, or where only its shape is looked at. */
+static struct value *tensor_in_place(struct context *run, const struct fusion_tensor *given, uint64_t number, _Bool only_shape) {
   if (given->dtype >= sizeof dtypes / sizeof *dtypes || given->ndim > MOST_AXES)
     return NULL;
   uint64_t element = outside(given->dtype), bytes = element;
   for (uint32_t i = 0; i < given->ndim; i++)
     if (given->shape[i] < 0 || __builtin_mul_overflow(bytes, (uint64_t)given->shape[i], &bytes))
       return NULL;
-  if (given->dtype == DTYPE_STRING) {
+  if (given->dtype == DTYPE_STRING && !only_shape) {
     struct value *tensor = fusion_new_tensor(run, given->dtype, dtypes[given->dtype].bytes, given->ndim, given->shape);
     void *dense = is_dense(given) ? NULL : fusion_new_large(run, bytes ? bytes : 1);
     if (dense)
@@ -177,7 +177,7 @@ static struct value *tensor_in_place(struct context *run, const struct fusion_te
       fusion_free_large(run, dense);
     return tensor;
   }
-  if (!is_dense(given)) {
+  if (!only_shape && !is_dense(given)) {
     struct value *copy = fusion_new_tensor(run, given->dtype, (uint32_t)element, given->ndim, given->shape);
     gather(given, element, copy->data);
     return copy;
@@ -220,10 +220,32 @@ _Noreturn static void fail_type(struct context *run, uint64_t number, const stru
   fusion_leave(run, 1);
 }
 
-void fusion_arguments(struct context *run, const struct request *request, struct value **arguments) {
+/* Ends the run where an extent of an input is none of its range; what stands behind the ranges. */
+static const int64_t *check_ranges(struct context *run, const int64_t *fact, struct value *const *arguments) {
+  for (int64_t left = *fact++; left > 0; left--) {
+    int64_t input = fact[0], axis = fact[1], least = fact[2], most = fact[3], multiple = fact[4], bytes = fact[5];
+    const char *name = (const char *)(fact + 6);
+    fact += 6 + (bytes + 7) / 8;
+    int64_t size = arguments[input]->extents[axis];
+    if (size >= least && size <= most && size % multiple == 0)
+      continue;
+    char must[128];
+    int at = most == INT64_MAX ? snprintf(must, sizeof must, "at least %lld", (long long)least)
+             : most == least   ? snprintf(must, sizeof must, "%lld", (long long)least)
+                               : snprintf(must, sizeof must, "from %lld to %lld", (long long)least, (long long)most);
+    if (multiple > 1 && most > least)
+      snprintf(must + at, sizeof must - (size_t)at, " and a multiple of %lld", (long long)multiple);
+    snprintf(run->message, sizeof run->message, "Input %lld of the program (\"%.*s\") has %lld along axis %lld, which must be %s.",
+             (long long)input, (int)(bytes > 256 ? 256 : bytes), name, (long long)size, (long long)axis, must);
+    fusion_leave(run, 1);
+  }  return fact;
+}
+
+const int64_t *fusion_arguments(struct context *run, const struct request *request, struct value **arguments) {
+  _Bool only_shape = request->shape || request->bytes;
   if (request->inputs || request->outputs) {
     borrow(run, request->inputs, arguments);
-    return;
+    return NULL;
   }
   uint64_t inputs = (uint64_t)fusion_program_facts[INPUTS], room = 8 * request->count;
   struct value **made = fusion_new_large(run, room ? room : 8);
@@ -232,7 +254,7 @@ void fusion_arguments(struct context *run, const struct request *request, struct
     count = put_together(run, request, made);
   } else {
     for (uint64_t i = request->count; i-- > 0;)
-      if (!(made[count++] = tensor_in_place(run, &request->tensors[i], i)))
+      if (!(made[count++] = tensor_in_place(run, &request->tensors[i], i, only_shape)))
         fusion_fail_input(run, i, "Input %llu of the program is no tensor: its element type, an extent or its rank cannot be.");
   }
   if (count != inputs) {
@@ -249,7 +271,9 @@ void fusion_arguments(struct context *run, const struct request *request, struct
     if (fact[0] == TENSOR ? !has_type(arguments[i], fact + 1, bound) : arguments[i]->kind != fact[0])
       fail_type(run, i, arguments[i], fact, before);
   }
+  fact = check_ranges(run, fact, arguments);
   fusion_free_large(run, made);
+  return fact;
 }
 
 /* Copies tensors, in the order in which they stand in tuples. */

@@ -1,7 +1,7 @@
 //! What a compiled model says of itself: the JSON of `docs/reference/abi.md`.
 
 use crate::gpu::Device;
-use fusion_bytecode::{DataType, Program, ValueType};
+use fusion_bytecode::{DataType, Program, Range, ValueType};
 use fusion_operators::{DType, Tensor, TensorError, TensorType, tensor::bytes_of};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -39,6 +39,9 @@ pub struct ProgramDescription {
     pub inputs: Vec<(String, String)>,
     /// The type of what it gives.
     pub output: String,
+    /// How many values that is, where it is a tuple.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<usize>,
     /// The same types for who checks values before they go in.
     pub types: InputTypes,
 }
@@ -50,6 +53,9 @@ pub struct InputTypes {
     pub data: Vec<DataType>,
     /// Names and types of inputs, in order.
     pub inputs: Vec<(String, ValueType)>,
+    /// Which sizes extents of inputs may have, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<(String, Range)>,
 }
 
 /// A data type.
@@ -154,7 +160,15 @@ impl ModelDescription {
                 data: program.data.iter().map(data).collect(),
                 inputs: program.inputs.iter().map(typed).collect(),
                 output: program.type_text(&program.output),
-                types: InputTypes { data: program.data.clone(), inputs: program.inputs.clone() },
+                outputs: match &program.output {
+                    ValueType::Tuple(outputs) => Some(outputs.len()),
+                    _ => None,
+                },
+                types: InputTypes {
+                    data: program.data.clone(),
+                    inputs: program.inputs.clone(),
+                    ranges: program.ranges.clone(),
+                },
             }),
             device: None,
             workspace_bytes: program.workspace_bytes(),

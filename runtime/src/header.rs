@@ -153,6 +153,13 @@ typedef void *fusion_allocate(void *user, uint32_t output, const struct fusion_t
  * `allocate` says, which is called for one after another on this thread. Thread-safe. */
 int32_t fusion_run_tensors(const struct fusion_tensor *inputs, uint32_t count, fusion_allocate *allocate, void *user);
 
+/* The rank of a result for inputs of these shapes, whose data is not looked at, or -1; of its extents the first `axes` are written. Nothing is
+ * run: where an extent follows from more than the shapes of inputs, that is an error. */
+int32_t fusion_output_shape(const struct fusion_tensor *inputs, uint32_t count, uint32_t output, int64_t *shape, uint32_t axes);
+/* Writes how many bytes of tensors a run on inputs of these shapes holds at a time, besides inputs, constants and what `allocate` gives, and
+ * returns 0. */
+int32_t fusion_run_bytes(const struct fusion_tensor *inputs, uint32_t count, uint64_t *bytes);
+
 /* Runs the program once on inputs as items, one input behind another, and returns 0. They are copied. Thread-safe. */
 int32_t fusion_call(const struct fusion_item *items, uint64_t count, const fusion_value **value);
 /* Frees a value that fusion_call gave, and its parts. */

@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 const EXPORTS: &str = "fusion_run; fusion_set_threads; fusion_abi_version; fusion_workspace_bytes; fusion_model_json; \
                        fusion_constants; ";
 /// ... and those more of a program of the whole language.
-const EXPORTS_OF_PROGRAMS: &str = "fusion_call; fusion_run_tensors; fusion_last_error; fusion_live_values; fusion_value_release; fusion_value_kind; \
+const EXPORTS_OF_PROGRAMS: &str = "fusion_call; fusion_run_tensors; fusion_output_shape; fusion_run_bytes; fusion_last_error; fusion_live_values; fusion_value_release; fusion_value_kind; \
      fusion_value_data_type; fusion_value_tag; fusion_value_count; fusion_value_field; fusion_value_dtype; \
      fusion_value_rank; fusion_value_extent; fusion_value_data; fusion_value_strings; ";
 /// ... and those more of a library for a GPU.

@@ -8,14 +8,17 @@
 
 use crate::description::{ModelDescription, ProgramDescription};
 use crate::module::{LoadError, Module, RunError, symbol};
-use fusion_bytecode::check_inputs;
-use fusion_operators::{DType, Item, Tensor, ValueTree};
+use fusion_bytecode::{ValueType, check_inputs};
+use fusion_operators::{DType, Dim, Item, Tensor, TensorType, ValueTree};
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 
 /// Parts of a value that are read: what is shared is read every time it is met, which may be without end.
 const MOST_ITEMS: usize = 1 << 26;
+
+/// Axes that a tensor may have.
+const MOST_AXES: usize = 64;
 
 /// A value of the library.
 type Value = *const c_void;
@@ -30,6 +33,16 @@ struct RawItem {
     parts: u32,
     extents: *const i64,
     data: *const c_void,
+}
+
+/// `struct fusion_tensor`, of which the shape is looked at.
+#[repr(C)]
+struct RawTensor {
+    data: *mut c_void,
+    dtype: u32,
+    ndim: u32,
+    shape: *const i64,
+    strides: *const i64,
 }
 
 /// `struct fusion_string`.
@@ -48,6 +61,8 @@ type Fact = unsafe extern "C" fn(Value) -> u32;
 type Part = unsafe extern "C" fn(Value, u32) -> Value;
 type Extent = unsafe extern "C" fn(Value, u32) -> i64;
 type Strings = unsafe extern "C" fn(Value, Value, *mut RawString) -> i32;
+type OutputShape = unsafe extern "C" fn(*const RawTensor, u32, u32, *mut i64, u32) -> i32;
+type RunBytes = unsafe extern "C" fn(*const RawTensor, u32, *mut u64) -> i32;
 type Data = unsafe extern "C" fn(Value) -> *const c_void;
 
 /// The functions of the library.
@@ -66,6 +81,9 @@ struct Interface {
     extent: Extent,
     data: Data,
     strings: Strings,
+    /// Libraries of before there was this have neither.
+    output_shape: Option<OutputShape>,
+    run_bytes: Option<RunBytes>,
 }
 
 const TENSOR: u32 = 0;
@@ -99,6 +117,14 @@ impl NativeProgram {
                 unsafe { std::mem::transmute::<*const c_void, $ty>(address) }
             }};
         }
+        macro_rules! newer {
+            ($name:literal as $ty:ty) => {
+                // SAFETY: as above.
+                symbol(&library, path, $name).ok().map(|address: *const c_void| unsafe {
+                    std::mem::transmute::<*const c_void, $ty>(address)
+                })
+            };
+        }
         let interface = Interface {
             call: function!("fusion_call" as Call),
             last_error: function!("fusion_last_error" as Message),
@@ -114,6 +140,8 @@ impl NativeProgram {
             extent: function!("fusion_value_extent" as Extent),
             data: function!("fusion_value_data" as Data),
             strings: function!("fusion_value_strings" as Strings),
+            output_shape: newer!("fusion_output_shape" as OutputShape),
+            run_bytes: newer!("fusion_run_bytes" as RunBytes),
         };
         Ok(Some(NativeProgram { module, program, interface, _library: library }))
     }
@@ -137,7 +165,7 @@ impl NativeProgram {
     /// Runs the program once.
     pub fn call(&self, inputs: &[ValueTree]) -> Result<ValueTree, RunError> {
         let types = &self.program.types;
-        let constructors = check_inputs(&types.data, &types.inputs, inputs)?;
+        let constructors = check_inputs(&types.data, &types.inputs, &types.ranges, inputs)?;
         let mut constructors = constructors.into_iter().flatten();
         let all: Vec<&Item> = inputs.iter().flat_map(|input| &input.items).collect();
         let extents = |item: &&Item| match item {
@@ -153,14 +181,59 @@ impl NativeProgram {
         // SAFETY: the items and what they point to live through the call; the program checks what they say.
         let code = unsafe { (self.interface.call)(items.as_ptr(), items.len() as u64, &mut value) };
         if code != 0 {
-            // SAFETY: the text ends with NUL and stays until the next run on this thread.
-            let why = unsafe { CStr::from_ptr((self.interface.last_error)()) };
-            return Err(RunError::Program(why.to_string_lossy().into_owned()));
+            return Err(self.last_error());
         }
         let tree = self.read(value);
         // SAFETY: the value is one that `fusion_call` gave, and nobody uses it any more.
         unsafe { (self.interface.release)(value) };
         tree
+    }
+
+    /// Why the last call did not do what was asked.
+    fn last_error(&self) -> RunError {
+        // SAFETY: the text ends with NUL and stays until the next run on this thread.
+        let why = unsafe { CStr::from_ptr((self.interface.last_error)()) };
+        RunError::Program(why.to_string_lossy().into_owned())
+    }
+
+    /// Names and types of what it takes, where these are tensors.
+    pub fn inputs(&self) -> Result<Vec<(String, TensorType)>, RunError> {
+        let tensor = |(name, ty): &(String, ValueType)| match ty {
+            ValueType::Tensor(ty) => Ok((name.clone(), ty.clone())),
+            _ => Err(RunError::Program(format!(
+                "input {name:?} of the program is no tensor, and has no shape"
+            ))),
+        };
+        self.program.types.inputs.iter().map(tensor).collect()
+    }
+
+    /// How many results it gives.
+    pub fn outputs(&self) -> usize {
+        self.program.outputs.unwrap_or(1)
+    }
+
+    /// The shape of a result for inputs of these types, without running the program.
+    pub fn output_shape(&self, inputs: &[TensorType], output: u32) -> Result<Vec<u64>, RunError> {
+        let ask = self.interface.output_shape.ok_or_else(older)?;
+        with_shapes(inputs, |inputs| {
+            let mut shape = vec![0i64; MOST_AXES];
+            let count = inputs.len() as u32;
+            // SAFETY: tensors and shape live through the call, which looks at no data and writes as many extents as it is told.
+            let rank = unsafe { ask(inputs.as_ptr(), count, output, shape.as_mut_ptr(), MOST_AXES as u32) };
+            let rank = usize::try_from(rank).map_err(|_| self.last_error())?;
+            Ok(shape.into_iter().take(rank).map(|n| n as u64).collect())
+        })
+    }
+
+    /// How many bytes of tensors a run on inputs of these types holds at a time, besides inputs and constants.
+    pub fn run_bytes(&self, inputs: &[TensorType]) -> Result<u64, RunError> {
+        let ask = self.interface.run_bytes.ok_or_else(older)?;
+        with_shapes(inputs, |inputs| {
+            let mut bytes = 0;
+            // SAFETY: tensors and number live through the call, which looks at no data.
+            let code = unsafe { ask(inputs.as_ptr(), inputs.len() as u32, &mut bytes) };
+            if code == 0 { Ok(bytes) } else { Err(self.last_error()) }
+        })
     }
 
     fn read(&self, whole: Value) -> Result<ValueTree, RunError> {
@@ -246,6 +319,29 @@ impl NativeProgram {
             _ => Item::Function,
         })
     }
+}
+
+/// Why a library does not tell what follows from shapes.
+fn older() -> RunError {
+    RunError::Program(
+        "the library was compiled before libraries told what follows from shapes; compile the model again"
+            .to_owned(),
+    )
+}
+
+/// Calls with tensors of these types, which have no data.
+fn with_shapes<T>(types: &[TensorType], call: impl FnOnce(&[RawTensor]) -> T) -> T {
+    // An extent that is not known is none that a tensor may have.
+    let extent = |dim: &Dim| dim.known().and_then(|n| i64::try_from(n).ok()).unwrap_or(-1);
+    let shapes: Vec<Vec<i64>> = types.iter().map(|ty| ty.dims.iter().map(extent).collect()).collect();
+    let tensors = types.iter().zip(&shapes).map(|(ty, shape)| RawTensor {
+        data: std::ptr::null_mut(),
+        dtype: DType::ALL.iter().position(|&other| other == ty.dtype).unwrap_or(0) as u32,
+        ndim: shape.len() as u32,
+        shape: shape.as_ptr(),
+        strides: std::ptr::null(),
+    });
+    call(&tensors.collect::<Vec<_>>())
 }
 
 /// The elements of a tensor of strings as the library takes them.

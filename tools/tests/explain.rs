@@ -291,3 +291,40 @@ fn all_ways_give_the_same_outputs() {
     let text = printed(fusion(directory.path(), "ablate", &["--budget", "0.003"]));
     assert!(text.contains("\nall on ") && text.contains("= all on"), "{text}");
 }
+
+/// A dense layer of any batch, whose weights take a while to read.
+const DENSE: &str = r#"
+func.func @main(%x: tensor<?x256xf32, #relay.dims<["n", ""]>>) -> tensor<?x1024xf32, #relay.dims<["n", ""]>> attributes {relay.likely = [{n = 1}, {n = 64}]} {
+  %w = relay.constant dense<0.125> : tensor<1024x256xf32>
+  %0 = relay.dense %x, %w : (tensor<?x256xf32, #relay.dims<["n", ""]>>, tensor<1024x256xf32>) -> tensor<?x1024xf32, #relay.dims<["n", ""]>>
+  return %0 : tensor<?x1024xf32, #relay.dims<["n", ""]>>
+}"#;
+
+#[test]
+fn versions_of_tiles_are_told_with_what_likely_sizes_take() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("m.mlir"), DENSE).unwrap();
+    let text = explain(directory.path(), &[]);
+    for wanted in [
+        "versions of tiles, with what each likely size takes",
+        "kernel_0_tile_0: dense\n",
+        "n=1 ",
+        "n=64",
+        "\nchosen ",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    let report: Value = serde_json::from_str(&explain(directory.path(), &["--json"])).unwrap();
+    let tile = &report["tiles"][0];
+    assert_eq!(tile["likely"].as_array().unwrap().len(), 2);
+    let versions = tile["versions"].as_array().unwrap();
+    let stay: Vec<&Value> = versions.iter().filter(|version| version["stays"] == true).collect();
+    assert!((1..=4).contains(&stay.len()) && stay.len() < versions.len(), "{tile}");
+    // What stays is what kernels there are.
+    let told = report["kernels"].as_array().unwrap();
+    let named = |name: &str| told.iter().any(|kernel| kernel["name"] == name);
+    for version in versions {
+        let name = format!("kernel_0_tile_0_{}", version["sizes"].as_str().unwrap());
+        assert_eq!(named(&name), version["stays"] == true, "{name}");
+    }
+}

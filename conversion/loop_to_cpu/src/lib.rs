@@ -11,6 +11,7 @@ mod control;
 mod dot4;
 pub mod math;
 pub mod memory;
+mod merge;
 pub mod outline;
 pub mod share;
 mod stream;

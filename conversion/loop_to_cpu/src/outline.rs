@@ -10,9 +10,10 @@
 //!
 //! What the loop uses from outside becomes parameters of both; constants and views are made anew in the part. The declared
 //! function gets its body from `fusion-parallel-calls`, where pointers are plain. Loops inside of a parallel one stay in it:
-//! they run on its thread. Buffers of a part stand on the stack of the thread that calls it, so no two threads share one.
+//! they run on its thread. Parts that are the same are one function ([`merge`](super::merge)). Buffers of a part stand on the stack of the thread that calls it, so no two threads share one.
 
 use super::control::{count_of, with_terminator};
+use super::merge::merge;
 use fusion_dialects::loops::{LoopKind, Op as Loop, loop_kind};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::Scalars;
@@ -42,6 +43,7 @@ impl Pass for OutlineParallel {
                 Outline::of(function, parallel, number).write();
             }
         }
+        merge(module);
         Ok(())
     }
 }

@@ -7,15 +7,15 @@ use super::tiles::helpers::Helpers;
 use super::tiles::nest;
 use super::tiles::versions::{VERSIONS, Version};
 use super::tiles::{Tile, marked};
-use fusion_bytecode::Shapes;
+use fusion_bytecode::{Range, Shapes};
 use fusion_dialects::module::FpMath;
 use fusion_dialects::module::target_of;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::te::{self, Kernel, Scalars};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap,
-    arguments, array_attr, function_parts, function_type, kind_of, op_key, ops_in, read_tensor, relay,
-    str_attr, tensor_type, tensor_type_to_mlir, type_attr, users,
+    arguments, array_attr, function_parts, function_type, ints_attr, kind_of, op_key, ops_in, read_tensor,
+    relay, str_attr, tensor_type, tensor_type_to_mlir, type_attr, users,
 };
 use fusion_operators::{Operator, TensorType};
 use std::collections::{HashMap, HashSet};
@@ -109,7 +109,11 @@ fn convert_open<'c>(function: Op<'c>, name: &str, results: &[Type<'c>]) -> Resul
         ("function_type", type_attr(function_type(context, &given, &types(&returned)))),
         (te::EXTENTS, array_attr(context, &names)),
     ];
-    build.op_with_regions(te::Op::Kernel.name(), &[], &[], &attrs, vec![region]);
+    let made = build.op_with_regions(te::Op::Kernel.name(), &[], &[], &attrs, vec![region]);
+    if named.ranges.iter().any(|range| *range != Range::default()) {
+        let of = |range: &Range| [range.least, range.most, range.multiple].map(|n| n as i64);
+        made.set_attr(te::RANGES, ints_attr(context, &named.ranges.iter().flat_map(of).collect::<Vec<_>>()));
+    }
     Ok(())
 }
 

@@ -11,8 +11,7 @@
 //! @main must have been lowered with bare pointers for its buffers. It is renamed and hidden: a library that exported
 //! `main` would be taken for a program. The bytes of @fusion_constants are defined by who links or loads the code.
 //!
-//! Where several such functions share a library, [`RUN_NAME`] says what this one is called, and [`CONSTANTS_OFFSET`] where its
-//! constants begin among those of all.
+//! Where several such functions share a library, [`RUN_NAME`] says what this one is called.
 
 use super::gpu::host::DEVICE;
 use super::gpu::interface::Program;
@@ -39,8 +38,6 @@ pub const MAPPED: &str = "fusion_run_mapped";
 /// On @main: the function around it takes addresses, those of the inputs, the outputs and the workspace, as code of this compiler passes
 /// them, not lists.
 pub const BY_ADDRESS: &str = "fusion.by_address";
-/// On @main: where its constants begin in those of the library.
-pub const CONSTANTS_OFFSET: &str = "fusion.constants_offset";
 
 /// The pass.
 pub struct CInterface;
@@ -78,7 +75,6 @@ struct Entry {
     inputs: usize,
     outputs: usize,
     constants: usize,
-    offset: usize,
 }
 
 impl Entry {
@@ -89,9 +85,8 @@ impl Entry {
                 || PassError::at(main, format!("@{ENTRY} has no {name}, which te-plan-memory sets"));
             main.int(name).and_then(|n| usize::try_from(n).ok()).ok_or_else(missing)
         };
-        let offset = main.int(CONSTANTS_OFFSET).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let (inputs, outputs, constants) = (number(INPUTS)?, number(OUTPUTS)?, number(CONSTANTS_BYTES)?);
-        let entry = Entry { inputs, outputs, constants, offset };
+        let entry = Entry { inputs, outputs, constants };
         let Some(body) = main.body(0) else {
             return Err(PassError::at(main, format!("@{ENTRY} is declared, not defined")));
         };
@@ -115,7 +110,7 @@ impl Entry {
         let build = Build::before(lib.owner);
         let context = build.context();
         let external = ("linkage", lib.attribute("#llvm.linkage<external>")?);
-        let bytes = lib.ty(&format!("!llvm.array<{} x i8>", self.offset + self.constants))?;
+        let bytes = lib.ty(&format!("!llvm.array<{} x i8>", self.constants))?;
         let global = [
             ("sym_name", str_attr(context, CONSTANTS)),
             ("global_type", type_attr(bytes)),
@@ -173,10 +168,8 @@ impl Entry {
                 .iter()
                 .map(|number| inner.value("llvm.inttoptr", &[*number], lib.pointer, &[]))
                 .collect();
-            outcome = self.constants(lib, &inner).and_then(|constants| {
-                passed.insert(count - 1, constants);
-                lib.call(&inner, PROGRAM, &passed)
-            });
+            passed.insert(count - 1, lib.address(&inner, CONSTANTS));
+            outcome = lib.call(&inner, PROGRAM, &passed);
             inner.op("llvm.return", &[], &[], &[]);
         });
         outcome?;
@@ -185,12 +178,6 @@ impl Entry {
         let function = [("sym_name", str_attr(context, run)), ("function_type", signature), external];
         build.op_with_regions(Upstream::LlvmFunc.name(), &[], &[], &function, vec![region]);
         Ok(())
-    }
-
-    /// The address of its constants.
-    fn constants<'c>(&self, lib: &Spelled<'c>, build: &Build<'c>) -> Result<Value<'c>, PassError<'c>> {
-        let constants = lib.address(build, CONSTANTS);
-        if self.offset == 0 { Ok(constants) } else { self.behind(lib, build, constants) }
     }
 
     fn body<'c>(
@@ -206,32 +193,13 @@ impl Entry {
                 passed.push(build.value("llvm.load", &[place], lib.pointer, &[]));
             }
         }
-        passed.push(self.constants(lib, build)?);
+        passed.push(lib.address(build, CONSTANTS));
         passed.extend(arguments.last());
         lib.call(build, PROGRAM, &passed)?;
         let zero = ("value", lib.attribute("0 : i32")?);
         let zero = build.value("llvm.mlir.constant", &[], lib.ty("i32")?, &[zero]);
         build.op("llvm.return", &[zero], &[], &[]);
         Ok(())
-    }
-}
-
-impl Entry {
-    /// Where this function's constants begin.
-    fn behind<'c>(
-        &self,
-        lib: &Spelled<'c>,
-        build: &Build<'c>,
-        constants: Value<'c>,
-    ) -> Result<Value<'c>, PassError<'c>> {
-        let offset = ("value", lib.attribute(&format!("{} : i64", self.offset))?);
-        let offset = build.value("llvm.mlir.constant", &[], lib.ty("i64")?, &[offset]);
-        let attrs = [
-            ("elem_type", type_attr(lib.ty("i8")?)),
-            // The place of the one index that is a value.
-            ("rawConstantIndices", lib.attribute("array<i32: -2147483648>")?),
-        ];
-        Ok(build.value("llvm.getelementptr", &[constants, offset], lib.pointer, &attrs))
     }
 }
 

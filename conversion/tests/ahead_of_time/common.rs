@@ -91,6 +91,7 @@ pub fn program(inputs: &[(&str, ValueType)], output: ValueType, functions: Vec<F
         functions,
         entry: 0,
         inputs: inputs.iter().map(|(name, ty)| ((*name).to_owned(), ty.clone())).collect(),
+        ranges: vec![],
         output,
     }
 }

@@ -6,5 +6,6 @@ mod interface;
 mod memory;
 mod random;
 mod scalars;
+mod shapes;
 mod strings;
 mod values;

@@ -19,6 +19,8 @@ pub use scalar::{Compare, Scalar, Scalars};
 pub const NAMES: &str = "te.names";
 /// On a `te.kernel` of dynamic extents: their names, in the order in which the caller passes their numbers.
 pub const EXTENTS: &str = "te.extents";
+/// On a `te.kernel` of dynamic extents: for each of these the smallest number, the largest, and what it is a multiple of.
+pub const RANGES: &str = "te.ranges";
 /// What stands for the extent of an axis that has a name.
 pub const DYNAMIC: i64 = -1;
 

@@ -89,7 +89,7 @@ pub fn quantize(model: &Path, samples: &Path, settings: &Settings) -> Result<Qua
     let mut options = settings.compile.clone();
     if source.format() == Format::Onnx {
         for (port, tensor) in ports.iter().zip(&samples[0]).filter(|(port, _)| port.ty.shape().is_none()) {
-            let shape = tensor.shape().iter().map(|&n| n as u64).collect();
+            let shape = tensor.shape().iter().map(|&n| (n as u64).into()).collect();
             options.shapes.insert(port.name.clone(), shape);
         }
     }

@@ -5,6 +5,7 @@ use crate::error::{DriverError, Error, failed};
 use crate::language::{input_names, main_of, prepare, signature};
 use crate::models::load_traced;
 use crate::passes::register_passes;
+use crate::shapes::dims;
 use crate::source::{Format, Source};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
@@ -58,7 +59,7 @@ pub struct Program<'c> {
 pub fn ports(model: &Source, options: &CompileOptions) -> Result<Vec<super::samples::Port>, Error> {
     if model.format() == Format::Onnx {
         let loaded = crate::models::open_onnx(model)?;
-        let given = onnx::Options { shapes: options.shapes.clone(), ..onnx::Options::default() };
+        let given = onnx::Options { shapes: dims(&options.shapes), ..onnx::Options::default() };
         let inputs = onnx::signature(&loaded, &given).map_err(failed)?;
         let inputs = inputs.into_iter().filter(|input| !options.bound.contains_key(&input.name));
         return Ok(inputs.map(|input| super::samples::Port { name: input.name, ty: input.ty }).collect());

@@ -13,8 +13,9 @@ use super::tensor::{MOST_EXTENT, element_type, held_type};
 pub struct Options {
     /// Values of graph inputs, used only where a value is needed at import.
     pub bound: IndexMap<String, Tensor>,
-    /// Shapes of graph inputs, in place of symbolic ones. Of a sequence, how many extents its elements have.
-    pub shapes: IndexMap<String, Vec<u64>>,
+    /// Shapes of graph inputs, in place of symbolic ones: an extent that is not known stays as the model has it, a name is one for it. Of a
+    /// sequence, how many extents its elements have.
+    pub shapes: IndexMap<String, Vec<Dim>>,
     /// Optional graph inputs that are not given: the program takes the others alone.
     pub absent: IndexSet<String>,
 }
@@ -62,7 +63,40 @@ pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportE
         };
         inputs.push(Input { name: info.name.clone(), ty, is_sequence });
     }
+    rename(&mut inputs, options)?;
     Ok(inputs)
+}
+
+/// Gives extents the names that options have for them, in all inputs: others may have the same.
+fn rename(inputs: &mut [Input], options: &Options) -> Result<(), ImportError> {
+    let mut names: IndexMap<String, String> = IndexMap::new();
+    for input in inputs.iter() {
+        let given = options.shapes.get(&input.name).into_iter().flatten();
+        for (given, dim) in given.zip(&input.ty.dims) {
+            let (Dim::Symbol(given), Dim::Symbol(declared)) = (given, dim) else { continue };
+            let fail = |problem: String| Err(ImportError::Input { input: input.name.clone(), problem });
+            match names.insert(declared.clone(), given.clone()) {
+                Some(other) if other != *given => {
+                    return fail(format!(
+                        "calls the extent {declared} {given}, which was called {other} before"
+                    ));
+                }
+                _ => {}
+            }
+            let taken = |other: &Input| {
+                other.ty.dims.iter().any(|dim| matches!(dim, Dim::Symbol(name) if name == given))
+            };
+            if given != declared && inputs.iter().any(taken) {
+                return fail(format!(
+                    "calls the extent {declared} {given}, which another extent is called; give it a new name"
+                ));
+            }
+        }
+    }
+    let named = |name: &str| Some(Dim::Symbol(names.get(name).map_or_else(|| name.to_owned(), Clone::clone)));
+    let dims = inputs.iter_mut().flat_map(|input| &mut input.ty.dims);
+    dims.for_each(|dim| *dim = dim.replace(&named));
+    Ok(())
 }
 
 /// The type of the elements of a sequence. Their extents may differ; a shape that is given says how many there are.
@@ -120,15 +154,13 @@ fn input_type(
     };
     let dtype =
         held_type(tensor.elem_type).map_err(|name| unsupported(&format!("has elements of type {name}")))?;
-    let given = options
-        .shapes
-        .get(&info.name)
-        .cloned()
-        .or_else(|| options.bound.get(&info.name).map(|t| t.shape().iter().map(|&n| n as u64).collect()));
+    let given = options.shapes.get(&info.name).cloned().or_else(|| {
+        options.bound.get(&info.name).map(|t| t.shape().iter().map(|&n| (n as u64).into()).collect())
+    });
+    let unnamed = |axis: usize| format!("{}.{axis}", plain(&info.name));
     let declared = match &tensor.shape {
         None => None,
         Some(shape) => {
-            let unnamed = |axis: usize| format!("{}.{axis}", plain(&info.name));
             let mut dims = Vec::with_capacity(shape.dim.len());
             for (axis, dim) in shape.dim.iter().enumerate() {
                 dims.push(match &dim.value {
@@ -153,18 +185,28 @@ fn input_type(
     {
         return Err(fail(format!("is a tensor of {dtype}, but the given value is {}", value.tensor_type())));
     }
-    if let Some(extent) = given.iter().flatten().find(|&&n| n > MOST_EXTENT) {
+    if let Some(extent) = given.iter().flatten().filter_map(Dim::known).find(|&n| n > MOST_EXTENT) {
         return Err(fail(format!("is given the extent {extent}, which is out of range")));
     }
     match (given, declared) {
         (Some(shape), Some(declared)) => {
-            let given = TensorType::fixed(&shape, dtype);
+            let given = TensorType::new(shape, dtype);
             if !declared.compatible(&given) {
                 return Err(fail(format!("is {declared}, but is given the shape of {given}")));
             }
-            Ok(given)
+            // What is given is a number, or stays as it is; names are given to all inputs together.
+            let dims = given.dims.into_iter().zip(declared.dims);
+            Ok(TensorType::new(
+                dims.map(|(given, declared)| given.known().map_or(declared, Dim::Static)).collect(),
+                dtype,
+            ))
         }
-        (Some(shape), None) => Ok(TensorType::fixed(&shape, dtype)),
+        (Some(shape), None) => {
+            let named = |(axis, dim): (usize, Dim)| {
+                dim.known().map_or_else(|| Dim::Symbol(unnamed(axis)), Dim::Static)
+            };
+            Ok(TensorType::new(shape.into_iter().enumerate().map(named).collect(), dtype))
+        }
         (None, Some(declared)) => Ok(declared),
         (None, None) => Err(fail("has no shape; give one".into())),
     }

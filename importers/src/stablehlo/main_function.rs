@@ -136,14 +136,20 @@ fn input_types(ty: &Type, name: &str, shapes: &Shapes, main: &Function) -> Outco
             let mut dims: Vec<Dim> = tensor.dims.iter().enumerate().map(named).collect();
             if let Some(given) = shapes.get(name) {
                 let fits = given.len() == dims.len()
-                    && dims.iter().zip(given).all(|(dim, n)| dim.known().is_none_or(|known| known == *n));
+                    && dims.iter().zip(given).all(|(dim, given)| dim.compatible(given));
                 if !fits {
+                    let given: Vec<String> = given.iter().map(Dim::to_string).collect();
                     return Fault::new(
                         main.span,
-                        format!("the input {name} is {ty}, and is given the shape {given:?}"),
+                        format!("the input {name} is {ty}, and is given the shape [{}]", given.join(", ")),
                     );
                 }
-                dims = given.iter().map(|&n| Dim::Static(n)).collect();
+                let known = |(dim, given): (Dim, &Dim)| match given {
+                    Dim::Any => dim,
+                    _ if dim.known().is_some() => dim,
+                    given => given.clone(),
+                };
+                dims = dims.into_iter().zip(given).map(known).collect();
             }
             if matches!(tensor.element, Element::Complex(_)) {
                 dims.push(Dim::Static(2));

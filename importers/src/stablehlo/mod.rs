@@ -19,6 +19,7 @@ mod types;
 
 use crate::sources::{Source, TextError};
 use fusion_dialects::{Context, Module};
+use fusion_operators::Dim;
 use indexmap::IndexMap;
 use std::path::Path;
 
@@ -26,7 +27,7 @@ use std::path::Path;
 pub const MOST_BYTES: u64 = 1 << 31;
 
 /// Shapes of inputs, in place of dynamic ones.
-pub type Shapes = IndexMap<String, Vec<u64>>;
+pub type Shapes = IndexMap<String, Vec<Dim>>;
 
 /// Whether bytes are a program that [`import`] reads, which the dialect of a text's first operation tells; other MLIR texts are not.
 pub fn is_stablehlo(bytes: &[u8]) -> bool {

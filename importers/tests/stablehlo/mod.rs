@@ -4,6 +4,7 @@
 
 use fusion_dialects::{Context, OperationLike, load_context};
 use fusion_importers::stablehlo::{Shapes, import, is_stablehlo};
+use fusion_operators::Dim;
 
 const SUM: &[u8] = include_bytes!("data/sum.mlirbc");
 
@@ -48,7 +49,7 @@ fn an_artifact_with_symbolic_shapes() {
     let text = imported(&context, SUM, &Shapes::new()).unwrap();
     assert!(text.contains("relay.reduce_sum"), "{text}");
     assert!(text.contains(r##"#relay.dims<["_arg0.0", ""]>"##), "{text}");
-    let shapes = Shapes::from([("arg0".to_owned(), vec![3, 4])]);
+    let shapes = Shapes::from([("arg0".to_owned(), vec![Dim::Static(3), Dim::Static(4)])]);
     let text = imported(&context, SUM, &shapes).unwrap();
     assert!(text.contains("(tensor<3x4xf32>) -> tensor<3xf32>"), "{text}");
 }
@@ -56,10 +57,10 @@ fn an_artifact_with_symbolic_shapes() {
 #[test]
 fn a_shape_that_contradicts_is_an_error() {
     let context = load_context();
-    let shapes = Shapes::from([("arg0".to_owned(), vec![3, 5])]);
+    let shapes = Shapes::from([("arg0".to_owned(), vec![Dim::Static(3), Dim::Static(5)])]);
     let error = imported(&context, SUM, &shapes).unwrap_err();
     assert!(error.contains("is given the shape [3, 5]"), "{error}");
-    let shapes = Shapes::from([("y".to_owned(), vec![3])]);
+    let shapes = Shapes::from([("y".to_owned(), vec![Dim::Static(3)])]);
     let error = imported(&context, TEXT.as_bytes(), &shapes).unwrap_err();
     assert!(error.contains("y, which is no input; the inputs are x"), "{error}");
 }

@@ -83,6 +83,11 @@ impl Program {
         for (name, ty) in &self.inputs {
             self.value_type(ty, 0).or_else(|why| wrong(format!("its input {name:?} {why}")))?;
         }
+        for (name, range) in &self.ranges {
+            if range.multiple == 0 || range.nearest(range.least).is_none() {
+                return wrong(format!("its range of {name} has no sizes"));
+            }
+        }
         self.value_type(&self.output, 0).or_else(|why| wrong(format!("its output {why}")))?;
         match self.functions.get(self.entry as usize) {
             None => {

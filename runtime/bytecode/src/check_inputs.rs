@@ -8,8 +8,9 @@
 //! Items are met in order, with what is expected of each on a stack. What a parameter stands for is looked up, not put in its place,
 //! so types do not grow with values; nothing recurs, so a value may be as deep as memory allows.
 
+use crate::ranges::out_of_range;
 use crate::text::type_text;
-use crate::{DataType, ValueType, match_types};
+use crate::{DataType, Range, ValueType, match_types};
 use fusion_operators::{Item, TensorType, ValueTree};
 use std::rc::Rc;
 
@@ -53,11 +54,12 @@ impl<'p> Expected<'p> {
     }
 }
 
-/// Compares values with the types of a program's inputs. Gives, for each input, the data types and tags of the constructors in it, in
+/// Compares values with the types of a program's inputs, and their extents with the ranges. Gives, for each input, the data types and tags of the constructors in it, in
 /// the order of their items.
 pub fn check_inputs(
     data: &[DataType],
     inputs: &[(String, ValueType)],
+    ranges: &[(String, Range)],
     values: &[ValueTree],
 ) -> Result<Vec<Vec<(u32, u32)>>, InputError> {
     if values.len() != inputs.len() {
@@ -78,13 +80,16 @@ pub fn check_inputs(
             InputError(format!("input {name:?} of the program does not have the type {ty}: {why}"))
         })?);
         names.extend(expected.iter().map(|_| name));
-        tensors.extend(expected.into_iter().zip(found));
+        tensors.extend(expected.into_iter().zip(found.iter()));
     }
     match_types(tensors).map_err(|mismatch| {
         let name = names[mismatch.place];
         InputError(format!("input {name:?} of the program has another type: {mismatch}"))
     })?;
-    Ok(constructors)
+    match out_of_range(ranges, inputs, &found) {
+        Some(why) => Err(InputError(why)),
+        None => Ok(constructors),
+    }
 }
 
 fn tensors(value: &ValueTree) -> Vec<TensorType> {
@@ -170,7 +175,8 @@ mod tests {
 
     fn said(ty: ValueType, value: ValueTree) -> String {
         let inputs = [("x".to_owned(), ty)];
-        check_inputs(&data(), &inputs, &[value])
+        let ranges = [("n".to_owned(), Range { least: 2, most: 8, multiple: 2 })];
+        check_inputs(&data(), &inputs, &ranges, &[value])
             .map_or_else(|why| why.to_string(), |found| format!("{found:?}"))
     }
 
@@ -191,6 +197,16 @@ mod tests {
         assert!(wrong.ends_with("List[tensor<nx2xf32>]: expected tensor<nx2xf32>, found Cons"), "{wrong}");
         let wrong = said(list_of_rows(), list([rows(1), rows(2)].into_iter()));
         assert!(wrong.ends_with("expected a tensor<nx2xf32> with n = 1, found a tensor<2x2xf32>"), "{wrong}");
+    }
+
+    #[test]
+    fn sizes_are_in_their_ranges() {
+        let of_rows =
+            ValueType::Tensor(TensorType::new(vec![Dim::Symbol("n".to_owned()), Dim::Static(2)], DType::F32));
+        assert_eq!(said(of_rows.clone(), rows(8)), "[[]]");
+        let wrong = "input \"x\" of the program has 5 along axis 0, which must be from 2 to 8 and a multiple of 2 (n)";
+        assert_eq!(said(of_rows.clone(), rows(5)), wrong);
+        assert!(said(of_rows, rows(10)).contains("has 10 along axis 0"));
     }
 
     #[test]

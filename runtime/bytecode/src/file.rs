@@ -17,7 +17,7 @@ use crate::{CheckError, Program};
 /// What a file starts with.
 pub const MAGIC: [u8; 8] = *b"FUSIONBC";
 /// The version of the format, raised whenever it or what [`Program`] consists of changes.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const PROGRAM: u32 = 1;
 const LIBRARY: u32 = 2;

@@ -1,6 +1,6 @@
 //! What a program consists of.
 
-use crate::{FunctionId, Instruction, Place, Shapes, ValueType};
+use crate::{FunctionId, Instruction, Place, Range, Shapes, ValueType};
 use fusion_operators::{Tensor, TensorType};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ pub struct Program {
     pub entry: FunctionId,
     /// Names and types of what it takes.
     pub inputs: Vec<(String, ValueType)>,
+    /// Which sizes extents of what it takes may have, by their names.
+    pub ranges: Vec<(String, Range)>,
     /// The type of what it gives.
     pub output: ValueType,
 }

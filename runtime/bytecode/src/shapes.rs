@@ -104,12 +104,17 @@ impl Shapes {
         format!("n{step}")
     }
 
+    /// The step that a name in types is called after.
+    pub fn number(name: &str) -> Option<u32> {
+        name.strip_prefix('n')?.parse().ok()
+    }
+
     /// The extents of a type whose names are those of steps; `None` where one is not.
     pub fn extents(&self, ty: &TensorType) -> Option<Vec<Extent>> {
         let extent = |dim: &Dim| match dim {
             Dim::Static(known) => Some(Extent::Known(*known)),
             Dim::Symbol(name) => {
-                let step: u32 = name.strip_prefix('n')?.parse().ok()?;
+                let step = Shapes::number(name)?;
                 ((step as usize) < self.steps.len()).then_some(Extent::Step(step))
             }
             Dim::Expr(_) | Dim::Any => None,

@@ -337,6 +337,9 @@ impl Display for Program {
                 writeln!(f, "  temporary {temporary}")?;
             }
         }
+        for (name, range) in &self.ranges {
+            writeln!(f, "range {} = {range}", word(name))?;
+        }
         let inputs = self
             .inputs
             .iter()

@@ -146,7 +146,7 @@ fn errors_name_line_and_column() {
     assert_eq!(error("tensor<i32> 0", "tensor<i32> x"), "2:27: x is no number of type i32");
     assert_eq!(
         error("entry", "start"),
-        "4:1: a line begins with data, string, constant, kernel, entry, function or the number of an instruction, found start"
+        "4:1: a line begins with data, string, constant, kernel, range, entry, function or the number of an instruction, found start"
     );
     assert_eq!(
         Program::parse("data @A {B}").unwrap_err().to_string(),

@@ -115,9 +115,9 @@ impl Machine {
     }
 
     fn run_inside(&mut self, inputs: &[ValueTree]) -> Result<ValueTree, VmError> {
-        let Program { data, inputs: types, .. } = &self.program;
+        let Program { data, inputs: types, ranges, .. } = &self.program;
         let constructors =
-            check_inputs(data, types, inputs).map_err(|error| VmError::Inputs(error.to_string()))?;
+            check_inputs(data, types, ranges, inputs).map_err(|error| VmError::Inputs(error.to_string()))?;
         let heap = &mut self.state.heap;
         let mut arguments: Vec<Handle> = Vec::with_capacity(inputs.len());
         for ((value, (name, _)), constructors) in inputs.iter().zip(types).zip(&constructors) {

@@ -87,6 +87,7 @@ pub fn program(inputs: &[(&str, ValueType)], functions: Vec<Function>) -> Progra
         functions,
         entry: 0,
         inputs: inputs.iter().map(|(name, ty)| ((*name).to_owned(), ty.clone())).collect(),
+        ranges: vec![],
         output: ValueType::Tensor(int()),
     }
 }

@@ -54,3 +54,31 @@ func.func @one(%x: memref<1xf32>, %s: f32) {
   }
   return
 }
+
+// Parts that are the same are one function, whatever they are called with.
+// CHECK:       func.func private @twice_part_0(
+// CHECK-NOT:   @twice_part_1
+// CHECK:       func.func private @twice_part_2(
+// CHECK-LABEL: func.func @twice(
+// CHECK:         call @twice_parallel_0(%{{.*}}, %arg2, %arg0)
+// CHECK:         call @twice_parallel_0(%{{.*}}, %arg2, %arg1)
+// CHECK:         call @twice_parallel_2(%{{.*}}, %arg2, %arg0)
+func.func @twice(%x: memref<64xf32>, %y: memref<64xf32>, %s: f32, %n: index) {
+  loop.for 4 parallel {
+  ^bb0(%i: index):
+    loop.store %s, %x[%i] : f32, memref<64xf32>
+    loop.yield
+  }
+  loop.upto %n parallel {
+  ^bb0(%i: index):
+    loop.store %s, %y[%i] : f32, memref<64xf32>
+    loop.yield
+  }
+  loop.for 4 parallel {
+  ^bb0(%i: index):
+    %t = arith.negf %s : f32
+    loop.store %t, %x[%i] : f32, memref<64xf32>
+    loop.yield
+  }
+  return
+}

@@ -31,6 +31,33 @@ func.func private @named(%x: tensor<?xf32, #relay.dims<["n"]>>, %y: tensor<?xf32
 
 // -----
 
+// What is known of the sizes of names is known of all extents that follow: smallest, largest, what they are multiples of.
+// CHECK-LABEL: te.kernel @ranges(
+// CHECK-SAME:    te.extents = ["n0", "n1", "n2", "n3", "n4"]
+// CHECK-SAME:    te.ranges = array<i64: 8, 64, 8, 0, 9223372036854775807, 1, 8, 9223372036854775807, 1,
+func.func private @ranges(%x: tensor<?x4xf32, #relay.dims<["n", ""]>>, %y: tensor<?x4xf32, #relay.dims<["m", ""]>>) -> tensor<?x4xf32, #relay.dims<["n+m", ""]>> attributes {relay.dynamic, relay.primitive, relay.ranges = {n = {least = 8, most = 64, multiple = 8}}} {
+  %0 = relay.concat %x, %y {axis = 0 : i64} : (tensor<?x4xf32, #relay.dims<["n", ""]>>, tensor<?x4xf32, #relay.dims<["m", ""]>>) -> tensor<?x4xf32, #relay.dims<["n+m", ""]>>
+  return %0 : tensor<?x4xf32, #relay.dims<["n+m", ""]>>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has relay.ranges that are none: there is no size of n that is from 9 to 15 and a multiple of 8}}
+func.func private @no_size(%x: tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>> attributes {relay.dynamic, relay.primitive, relay.ranges = {n = {least = 9, most = 15, multiple = 8}}} {
+  %0 = relay.relu %x : (tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>>
+  return %0 : tensor<?xf32, #relay.dims<["n"]>>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has relay.ranges that are none: n has "maximum"; a range has least, most and multiple}}
+func.func private @unknown(%x: tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>> attributes {relay.dynamic, relay.primitive, relay.ranges = {n = {maximum = 9}}} {
+  %0 = relay.relu %x : (tensor<?xf32, #relay.dims<["n"]>>) -> tensor<?xf32, #relay.dims<["n"]>>
+  return %0 : tensor<?xf32, #relay.dims<["n"]>>
+}
+
+// -----
+
 // A reduction over a dynamic extent; a mean divides by it. Reshapes are views.
 // CHECK-LABEL: te.kernel @mean(
 // CHECK:       te.view %{{.*}} : tensor<?x6xf32, #relay.dims<["n0", ""]>> -> tensor<?x2x3xf32, #relay.dims<["n0", "", ""]>>

@@ -19,6 +19,28 @@ func.func private @twice(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relay.d
 
 // -----
 
+// A multiple of a vector's elements leaves nothing over, and an extent below that has no vectors.
+// CHECK-LABEL: func.func @columns(
+// CHECK:           loop.for 16 vectorized {
+// CHECK-NOT:       loop.store
+// CHECK:           loop.store
+// CHECK-NOT:       loop.store
+// CHECK:         return
+func.func private @columns(%x: tensor<4x?xf32, #relay.dims<["", "n"]>>) -> tensor<4x?xf32, #relay.dims<["", "n"]>> attributes {relay.dynamic, relay.primitive, relay.ranges = {n = {multiple = 32}}} {
+  %0 = relay.add %x, %x : (tensor<4x?xf32, #relay.dims<["", "n"]>>, tensor<4x?xf32, #relay.dims<["", "n"]>>) -> tensor<4x?xf32, #relay.dims<["", "n"]>>
+  return %0 : tensor<4x?xf32, #relay.dims<["", "n"]>>
+}
+
+// CHECK-LABEL: func.func @narrow(
+// CHECK-NOT:     vectorized
+// CHECK:         return
+func.func private @narrow(%x: tensor<4x?xf32, #relay.dims<["", "n"]>>) -> tensor<4x?xf32, #relay.dims<["", "n"]>> attributes {relay.dynamic, relay.primitive, relay.ranges = {n = {most = 15}}} {
+  %0 = relay.add %x, %x : (tensor<4x?xf32, #relay.dims<["", "n"]>>, tensor<4x?xf32, #relay.dims<["", "n"]>>) -> tensor<4x?xf32, #relay.dims<["", "n"]>>
+  return %0 : tensor<4x?xf32, #relay.dims<["", "n"]>>
+}
+
+// -----
+
 // What is used once is computed where it is used; what is used twice is a temporary. The sum lies where the greatest element was.
 // CHECK-LABEL: func.func @softmax(
 // CHECK-SAME:    loop.temporaries = [tensor<?x8xf32, #relay.dims<["n0", ""]>>, tensor<?xf32, #relay.dims<["n0"]>>, tensor<?x8xf32, #relay.dims<["n0", ""]>>]

@@ -158,7 +158,7 @@ impl OnnxTest {
             command.arg(format!("--schedule={}", path.display()));
         }
         for (name, extents) in &self.options.shapes {
-            let extents: Vec<String> = extents.iter().map(u64::to_string).collect();
+            let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
             command.arg(format!("--shape={name}={}", extents.join(",")));
         }
         for (name, path) in &self.options.bindings {

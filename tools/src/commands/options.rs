@@ -7,8 +7,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fusion::compilation::strategy_of;
 use fusion::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use fusion::load;
+use fusion::shapes::{self, Axis};
 use fusion_conversion::tuned::Choices;
 use fusion_dialects::module::{FpMath, Level};
+use fusion_operators::Dim;
 use fusion_runtime::npz;
 use fusion_tuning::{log, target_of};
 use indexmap::IndexMap;
@@ -54,9 +56,15 @@ pub struct Options {
     #[arg(short = 'O', long, default_value_t = 3, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
     pub opt_level: u8,
 
-    /// Extents of an input whose shape the model leaves dynamic, such as `x=1,3,224,224`; a scalar is `x=`.
+    /// Extents of an input whose shape the model leaves dynamic, such as `x=1,3,224,224`; a scalar is `x=`. In place of a number, `1..64` are
+    /// the sizes that an extent may have, `8..4096:8` multiples of 8 alone, `batch:1..64` gives it a name as well, and `?` leaves it as it is.
     #[arg(long = "shape", value_name = "INPUT=N,N,...", value_parser = shape)]
-    pub shapes: Vec<(String, Vec<u64>)>,
+    pub shapes: Vec<(String, Vec<Axis>)>,
+
+    /// A shape that an input is likely to have, where its extents are dynamic: there the code is to be fast. It may be given several
+    /// times, and then the first shapes of several inputs belong together, and so on.
+    #[arg(long = "likely", value_name = "INPUT=N,N,...", value_parser = likely)]
+    pub likely: Vec<(String, Vec<u64>)>,
 
     /// A file of schedules (`te.schedule for @KERNEL { ... }`) to use in place of the default ones; `fusion explain` shows
     /// the kernels' names.
@@ -132,6 +140,7 @@ impl Options {
         let mut options = CompileOptions {
             opt_level: self.opt_level,
             shapes: self.shapes.iter().cloned().collect(),
+            likely: self.likely.clone(),
             bound,
             schedules: self.schedules.clone(),
             strategy,
@@ -229,14 +238,18 @@ fn switch(text: &str) -> Result<&'static str, String> {
     driver::switches().find(|name| *name == text).ok_or_else(|| format!("the families are {}", known()))
 }
 
-fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
+fn shape(text: &str) -> Result<(String, Vec<Axis>), String> {
     let (name, extents) = pair(text)?;
-    let extents = extents
-        .split(',')
-        .filter(|_| !extents.is_empty())
-        .map(|n| n.trim().parse().map_err(|_| format!("{n:?} is not an extent")))
-        .collect::<Result<_, _>>()?;
-    Ok((name, extents))
+    Ok((name, shapes::shape(extents)?))
+}
+
+fn likely(text: &str) -> Result<(String, Vec<u64>), String> {
+    let (name, extents) = shape(text)?;
+    let known = |extent: Axis| match extent.dim {
+        Dim::Static(n) => Ok(n),
+        _ => Err(format!("a likely shape has numbers alone, and {extent} is none")),
+    };
+    Ok((name, extents.into_iter().map(known).collect::<Result<_, _>>()?))
 }
 
 fn binding(text: &str) -> Result<(String, PathBuf), String> {
@@ -256,7 +269,8 @@ mod tests {
 
     #[test]
     fn shapes_are_parsed() {
-        assert_eq!(shape("x=1, 3,224"), Ok(("x".to_owned(), vec![1, 3, 224])));
+        assert_eq!(likely("x=1, 3,224"), Ok(("x".to_owned(), vec![1, 3, 224])));
+        assert_eq!(likely("x=1..4").unwrap_err(), "a likely shape has numbers alone, and 1..4 is none");
         assert_eq!(shape("scalar="), Ok(("scalar".to_owned(), vec![])));
         assert_eq!(shape("x=1,-2").unwrap_err(), "\"-2\" is not an extent");
         assert!(shape("x").is_err() && shape("=1").is_err());

@@ -65,7 +65,7 @@ fn options_for(
 ) -> CompileOptions {
     let mut options = base.clone();
     for (name, tensor) in inputs.iter().filter(|(name, _)| !name.is_empty()) {
-        let shape = tensor.shape().iter().map(|&n| n as u64).collect();
+        let shape = tensor.shape().iter().map(|&n| (n as u64).into()).collect();
         options.shapes.insert(name.clone(), shape);
         if last.is_some_and(|last| last.bound.contains_key(name)) {
             options.bound.insert(name.clone(), tensor.clone());

@@ -26,6 +26,7 @@ pub mod saturation;
 pub mod source_names;
 pub mod table;
 pub mod totals;
+pub mod versions;
 
 use crate::print;
 use fusion::driver::{CompileOptions, Compiled, Predicted};
@@ -59,6 +60,9 @@ pub struct Report {
     pub machine: Option<Machine>,
     /// The kernels in the order they run.
     pub kernels: Vec<Row>,
+    /// What was decided of the tiles of kernels of dynamic extents.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiles: Vec<versions::Tiles>,
     /// Sums.
     pub totals: Totals,
     /// What saturation did, of all blocks together.
@@ -86,6 +90,7 @@ impl Report {
         for (row, launches) in report.kernels.iter_mut().zip(&compiled.launches) {
             row.launches = launches.iter().map(launch::Launch::of).collect();
         }
+        report.tiles = versions::tiles(&compiled.tiles);
         report.kinds = std::mem::take(&mut compiled.kinds);
         let machine = Some(Machine::of(options.target.description()));
         Report { strategy: Some(options.strategy.name()), machine, ..report }
@@ -102,6 +107,7 @@ impl Report {
             workspace_bytes: description.workspace_bytes,
             strategy: None,
             machine: None,
+            tiles: Vec::new(),
             totals: Totals::of(&kernels, blocks),
             saturation: Saturation::of(blocks),
             kernels,
@@ -131,6 +137,9 @@ impl Report {
             }
         }
         text += &format!("\n{}", kernels::text(&self.kernels, &self.totals));
+        if let Some(tiles) = versions::text(&self.tiles) {
+            text += &format!("\n\n{tiles}");
+        }
         if let Some(launches) = gpu::text(&[self]) {
             text += &format!("\n\n{launches}");
         }

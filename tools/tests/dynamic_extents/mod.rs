@@ -6,6 +6,7 @@ mod graphs;
 mod moving;
 mod operators;
 mod random;
+mod ranges;
 mod tiles;
 
 use fusion::driver::{CompileOptions, Target};

@@ -3,6 +3,8 @@
 
 use super::layout::{IMMORTAL, Kind, NO_CLASS, first_word, second_word};
 use super::writer::Writer;
+use super::{extents, held};
+use fusion_bytecode::ranges::places;
 use fusion_bytecode::{FunctionId, Program, ValueType};
 use fusion_dialects::{
     Region, Type, Value, int_attr, int_elements, ints_attr, llvm_array, llvm_struct, str_attr, type_attr,
@@ -239,7 +241,48 @@ pub fn facts(program: &Program) -> Vec<i64> {
         all.extend(data.constructors.iter().map(|c| c.fields.len() as i64));
     }
     all.extend(inputs);
+    all.extend(ranges(program));
+    all.extend(output_shapes(program));
+    match held::bytes(program) {
+        None => all.push(-1),
+        Some(codes) => {
+            all.push(codes.len() as i64);
+            codes.into_iter().for_each(|code| all.extend([vec![code.len() as i64], code].concat()));
+        }
+    }
     all
+}
+
+/// How many tensors the program gives, or -1, and for each the rank and the codes of its extents.
+fn output_shapes(program: &Program) -> Vec<i64> {
+    let outputs = match &program.output {
+        ValueType::Tuple(outputs) => outputs.as_slice(),
+        output => std::slice::from_ref(output),
+    };
+    let types = outputs.iter().map(|ty| if let ValueType::Tensor(ty) = ty { Some(ty) } else { None });
+    let Some(types) = types.collect::<Option<Vec<_>>>() else { return vec![-1] };
+    let mut all = vec![types.len() as i64];
+    for ty in types {
+        all.push(ty.rank() as i64);
+        ty.dims.iter().for_each(|dim| all.extend(extents::code(program, dim)));
+    }
+    all
+}
+
+/// What is compared of the sizes of inputs: for each extent with a range the input and its axis, the range, and the input's name.
+fn ranges(program: &Program) -> Vec<i64> {
+    let (mut all, mut count) = (Vec::new(), 0);
+    for (name, range) in &program.ranges {
+        for (input, axis) in places(program.inputs.iter().map(|(_, ty)| ty), name) {
+            let called = program.inputs[input].0.as_bytes();
+            let numbers =
+                [input as u64, axis as u64, range.least, range.most, range.multiple, called.len() as u64];
+            all.extend(numbers.map(|number| number as i64));
+            all.extend(packed(called));
+            count += 1;
+        }
+    }
+    [vec![count], all].concat()
 }
 
 fn input_facts(ty: &ValueType, names: &mut IndexSet<String>) -> Vec<i64> {

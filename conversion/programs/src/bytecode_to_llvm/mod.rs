@@ -12,8 +12,10 @@
 //! `runtime/language`. `docs/explanation/aot.md` has the pictures.
 
 mod automaton;
+mod extents;
 mod function;
 mod globals;
+mod held;
 mod layout;
 mod values;
 mod writer;

@@ -3,6 +3,7 @@
 use super::known::{Facts, is_closure};
 use super::liveness::Uses;
 use super::outline::SEGMENT;
+use fusion_bytecode::ranges::places;
 use fusion_bytecode::{Constructor, DataType, FunctionId, Kernel, Program, ValueType};
 use fusion_dialects::relay::NAME;
 use fusion_dialects::rows::{Kind, Upstream};
@@ -12,7 +13,7 @@ use fusion_dialects::{
     read_tensor, relay, tensor_type_of, top_level, type_key, type_of_attr, type_parts,
 };
 use fusion_operators::TensorType;
-use fusion_relay_to_te::dynamic;
+use fusion_relay_to_te::dynamic::{self, ranges};
 use fusion_te_to_loop::plan_memory::ENTRY;
 use indexmap::IndexMap;
 use std::collections::{HashMap, HashSet};
@@ -263,6 +264,16 @@ impl<'c> Lowering<'c> {
         }
         let mut outputs =
             outputs.into_iter().map(|ty| self.value_type(main, ty, &[])).collect::<Result<Vec<_>, _>>()?;
+        let ranges = ranges::of(main)?;
+        for (name, _) in &ranges {
+            if places(self.program.inputs.iter().map(|(_, ty)| ty), name).next().is_none() {
+                let why = format!(
+                    "says which sizes the extent {name} has, and no input has an extent of that name"
+                );
+                return Err(PassError::at(main, why));
+            }
+        }
+        self.program.ranges = ranges;
         self.program.output = if outputs.len() == 1 { outputs.remove(0) } else { ValueType::Tuple(outputs) };
         Ok(())
     }

@@ -13,13 +13,14 @@
 
 mod constraints;
 mod places;
+pub mod ranges;
 mod relations;
 mod steps;
 mod windows;
 
 use super::host::is_view;
 use crate::definitions::definition_of;
-use fusion_bytecode::Shapes;
+use fusion_bytecode::{Range, Shapes};
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Op, OpExt, OperationLike, PassError, Value, arguments, defining_op, key, kind_of, name_of_location,
@@ -27,7 +28,7 @@ use fusion_dialects::{
 };
 use fusion_operators::{Call, Dim, Operator, TensorType};
 use relations::relation_of;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 pub use steps::Steps;
 use steps::Taken;
 
@@ -40,6 +41,8 @@ pub struct Named {
     types: HashMap<usize, TensorType>,
     /// What gives the names their numbers.
     pub shapes: Shapes,
+    /// What is known of these numbers, step by step.
+    pub ranges: Vec<Range>,
 }
 
 impl Named {
@@ -125,7 +128,18 @@ pub fn name<'c>(function: Op<'c>) -> Result<Named, PassError<'c>> {
             types.insert(key(result), named);
         }
     }
-    Ok(Named { types, shapes: steps.finish() })
+    let shapes = steps.finish();
+    let given: HashMap<String, Range> = ranges::of(function)?.into_iter().collect();
+    let mut of_steps = BTreeMap::new();
+    for (name, dim) in &known {
+        if let (Some(range), Dim::Symbol(step)) = (given.get(name), dim)
+            && let Some(step) = Shapes::number(step)
+        {
+            of_steps.insert(step, *range);
+        }
+    }
+    let ranges = ranges::of_steps(&shapes, &of_steps);
+    Ok(Named { types, shapes, ranges })
 }
 
 /// What an operand of an operator is in a kernel that takes these values.

@@ -159,7 +159,7 @@ impl Tile<'_> {
     }
 
     /// True where a tile may be computed with zeros for what is not there: division of integers is not done with any numbers.
-    fn may_be_padded(&self) -> bool {
+    pub fn may_be_padded(&self) -> bool {
         let divides = |op: &Op| {
             let whole = |v: &Value| tensor_type(*v).is_some_and(|ty| !ty.dtype.is_float());
             op.result_values().iter().any(whole)

@@ -23,7 +23,7 @@ use super::plan_memory::{CONSTANTS_BYTES, INPUTS, OUTPUTS, WORKSPACE_BYTES};
 use super::roundings::Roundings;
 use fusion_dialects::loops::{Buffer, DYNAMIC_ELEMENTS, KERNEL, Loops};
 use fusion_dialects::rows::{Kind, Upstream};
-use fusion_dialects::te::{EXTENTS, Op as Te};
+use fusion_dialects::te::{EXTENTS, Op as Te, RANGES};
 use fusion_dialects::{
     Build, Op, OpExt, OperationLike, PassError, Type, Value, ValueLike, ValueMap, arguments, array_attr,
     array_elements, buffer_type, defining_op, dict_attr, function_type, index_type, int_attr, key, kind_of,
@@ -49,11 +49,37 @@ struct Lowering<'c> {
     places: HashMap<usize, Buffer<'c>>,
     /// The numbers of the extents that have names.
     extents: HashMap<String, Value<'c>>,
+    /// What is known of them.
+    ranges: HashMap<String, Range>,
     /// Constants of the kernel's block.
     outside: ValueMap<'c>,
     /// Stages that are computed where they are used.
     inlined: inline::Inlined,
     error: Option<PassError<'c>>,
+}
+
+/// What is known of an extent: the largest number, and what it is a multiple of.
+#[derive(Clone, Copy)]
+struct Range {
+    most: u64,
+    multiple: u64,
+}
+
+impl Range {
+    const ANY: Range = Range { most: u64::MAX, multiple: 1 };
+}
+
+/// What is known of the extents of a kernel.
+fn ranges_of(kernel: Op, names: &[String]) -> HashMap<String, Range> {
+    let written = kernel.ints(RANGES).unwrap_or_default();
+    let range = |(name, numbers): (&String, &[i64])| match numbers {
+        [_, most, multiple] => Some((
+            name.clone(),
+            Range { most: (*most).try_into().ok()?, multiple: (*multiple).try_into().ok()? },
+        )),
+        _ => None,
+    };
+    names.iter().zip(written.chunks(3)).filter_map(range).collect()
 }
 
 /// Makes the function of a kernel before it.
@@ -107,6 +133,7 @@ pub fn lower<'c>(kernel: Op<'c>, roundings: Roundings) -> Result<(), PassError<'
         roundings,
         places: HashMap::new(),
         extents: HashMap::new(),
+        ranges: ranges_of(kernel, &names),
         outside: ValueMap::new(),
         inlined,
         error: None,

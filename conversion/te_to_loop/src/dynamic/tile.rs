@@ -9,8 +9,8 @@
 //!
 //! What is left of an axis runs in smaller steps, at last one by one. Stages without a reduction have no tiles, only vectors.
 
-use super::Lowering;
 use super::reads::Reads;
+use super::{Lowering, Range};
 use fusion_dialects::loops::{LoopKind, Loops};
 use fusion_dialects::{Op, OpExt, Value, tensor_type};
 use fusion_operators::Dim;
@@ -43,7 +43,7 @@ impl Step {
 #[derive(Clone, Copy)]
 enum Count<'c> {
     Known(u64),
-    Dynamic(Value<'c>),
+    Dynamic(Value<'c>, Range),
 }
 
 /// The iterations of an axis that are left to be run, and where they begin.
@@ -97,7 +97,7 @@ impl<'c> Lowering<'c> {
         let (before, behind) = (vec![zero; first], parallel.len() - first - 1);
         let least = if behind == 1 && !reduced.is_empty() { BLOCK_ROWS } else { 1 };
         self.row_blocks(loops, &parallel[first], (&rest, least), |this, inner, begin, count| {
-            let own = Left { first: begin, count: Count::Dynamic(count) };
+            let own = Left { first: begin, count: Count::Dynamic(count, Range::ANY) };
             let mut axes = before;
             match behind {
                 0 => {
@@ -121,9 +121,13 @@ impl<'c> Lowering<'c> {
     }
 
     fn whole(&mut self, loops: &Loops<'c>, dim: &Dim) -> Left<'c> {
-        let count = match dim.known() {
-            Some(known) => Count::Known(known),
-            None => Count::Dynamic(self.extent(loops, dim)),
+        let count = match dim {
+            Dim::Static(known) => Count::Known(*known),
+            Dim::Symbol(name) => {
+                let range = self.ranges.get(name).copied().unwrap_or(Range::ANY);
+                Count::Dynamic(self.extent(loops, dim), range)
+            }
+            _ => Count::Dynamic(self.extent(loops, dim), Range::ANY),
         };
         Left { first: loops.scalars().index(0), count }
     }
@@ -216,17 +220,24 @@ impl<'c> Lowering<'c> {
                     let begin = s.index_affine(first, 1, (times * points) as i64);
                     left = Left { first: begin, count: Count::Known(count % points) };
                 }
-                Count::Dynamic(count) => {
+                Count::Dynamic(_, range) if range.most < points => {}
+                Count::Dynamic(count, range) => {
                     let times = s.index_div(count, points as i64);
                     loops.upto(times, LoopKind::Serial, &[], |inner, i, _| {
                         let at = place(inner, i);
                         body(self, inner, at, step);
                         Vec::new()
                     });
+                    if range.multiple.is_multiple_of(points) {
+                        return;
+                    }
                     let done = s.index_affine(times, points as i64, 0);
                     left = Left {
                         first: s.index_add(first, done),
-                        count: Count::Dynamic(s.index_sub(count, done)),
+                        count: Count::Dynamic(
+                            s.index_sub(count, done),
+                            Range { most: range.most.min(points - 1), ..range },
+                        ),
                     };
                 }
             }

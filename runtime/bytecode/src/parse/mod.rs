@@ -138,6 +138,12 @@ impl Program {
                     let shapes = None;
                     program.kernels.push(Kernel { symbol, inputs, outputs, workspace_bytes, shapes });
                 }
+                "range" => {
+                    let name = words.name()?;
+                    words.expect("=")?;
+                    let range = words.rest().parse().or_else(|why: String| words.wrong(why))?;
+                    program.ranges.push((name, range));
+                }
                 "entry" => {
                     program.entry = words.known(&names.functions, "function")?;
                     program.inputs = words.list('(', ')', |words| {
@@ -171,8 +177,7 @@ impl Program {
                 }
                 word => {
                     let found = if word.is_empty() { "nothing that is known" } else { word };
-                    let expected =
-                        "data, string, constant, kernel, entry, function or the number of an instruction";
+                    let expected = "data, string, constant, kernel, range, entry, function or the number of an instruction";
                     return at.wrong(format!("a line begins with {expected}, found {found}"));
                 }
             }

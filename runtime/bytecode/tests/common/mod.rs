@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use fusion_bytecode::{
-    Constructor, DataType, Function, Instruction as I, Kernel, Program, Scalar, ValueType,
+    Constructor, DataType, Function, Instruction as I, Kernel, Program, Range, Scalar, ValueType,
 };
 use fusion_operators::random::Random;
 use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType, ops};
@@ -38,6 +38,7 @@ pub fn program(inputs: usize, functions: Vec<Function>) -> Program {
         functions,
         entry: 0,
         inputs: (0..inputs).map(|_| ("l".to_owned(), list.clone())).collect(),
+        ranges: vec![],
         output: ValueType::Tensor(int()),
     }
 }
@@ -100,6 +101,7 @@ pub fn everything() -> Program {
         I::Fail { message: "no case \"fits\"".to_owned() },
     ];
     let mut program = program(1, vec![function("main", 1, 6, code), function("pair", 2, 2, second)]);
+    program.ranges = vec![("n".to_owned(), Range { least: 8, most: 64, multiple: 8 })];
     program.functions[0].places = (1..=22).map(|line| format!("list.relay:{line}:3")).collect();
     program
 }

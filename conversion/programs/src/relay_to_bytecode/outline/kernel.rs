@@ -8,8 +8,9 @@ use fusion_dialects::{
     str_attr, symbol_attr, tensor_type, type_attr, unit_attr, unused, users,
 };
 use fusion_operators::Dim;
-use fusion_relay_to_te::dynamic::is_number;
+use fusion_relay_to_te::dynamic::{is_number, ranges};
 use fusion_relay_to_te::tiles::TILE;
+use fusion_te_to_loop::plan_memory::ENTRY;
 use std::collections::{HashMap, HashSet};
 
 /// What kernels are called while they are compared.
@@ -87,6 +88,14 @@ impl<'c> Kernels<'c> {
             (SEGMENT, unit_attr(context)),
         ];
         let function = build.op_with_regions(Upstream::Func.name(), &[], &[], &attributes, vec![body]);
+        if let Some(around) = ops.first().and_then(|op| parent_of(*op)) {
+            let closures = std::iter::successors(Some(around), |op| parent_of(*op));
+            // Names of a closure are its own.
+            let known = closures.take_while(|op| !matches!(kind_of(*op), Some(Kind::Relay(relay::Op::Fn))));
+            if let Some(main) = known.into_iter().find(|op| op.text("sym_name") == Some(ENTRY)) {
+                ranges::copy(main, function);
+            }
+        }
         let content = source_of(function, false);
         if let Some(known) = self.known.get(&content) {
             function.erase();
