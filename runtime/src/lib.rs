@@ -4,6 +4,7 @@
 //! This crate knows nothing of MLIR: what it takes is object code and a description, as
 //! `docs/reference/abi.md` defines them.
 
+mod bind;
 pub mod compare;
 pub mod description;
 mod embedded;

@@ -97,6 +97,24 @@ pub enum Failure {
     #[error(transparent)]
     Measure(#[from] fusion_tuning::measure::MeasureError),
     #[error(transparent)]
+    Pool(#[from] fusion_pool_client::ClientError),
+    #[error(transparent)]
+    PoolDevice(#[from] fusion_pool_device::DeviceError),
+    #[error(transparent)]
+    Tracker(#[from] fusion_pool_tracker::TrackerError),
+    #[error(
+        "the devices of key {key:?} are of several targets, {targets}; give the one that is meant with --target"
+    )]
+    SeveralTargets { key: String, targets: String },
+    #[error("{} cannot run on a device of a pool, where models of operators alone run on processors: {why}", path.display())]
+    NotElsewhere { path: PathBuf, why: String },
+    #[error("{} did not run on a device of the pool: {why}", path.display())]
+    FailedElsewhere { path: PathBuf, why: String },
+    #[error("how {0} runs is for this machine; leave it away, or leave --pool away")]
+    OnlyHere(&'static str),
+    #[error("how many processors a device of the pool has is not known here; give --threads a number")]
+    ThreadsElsewhere,
+    #[error(transparent)]
     Replay(#[from] fusion_tuning::measure::ReplayError),
     #[error(transparent)]
     Fusion(#[from] fusion::Error),

@@ -28,6 +28,7 @@ mod numerics;
 mod onnx_dynamic;
 mod onnx_programs;
 mod onnx_strings;
+mod pool;
 mod profile;
 mod quantize;
 mod quantized_networks;

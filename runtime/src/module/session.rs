@@ -83,7 +83,7 @@ impl<'a> Session<'a> {
 
     /// Runs the model; the pointers of outputs are there.
     fn call<T: AsTensor>(&mut self, inputs: &[T]) -> Result<(), RunError> {
-        self.module.check(inputs)?;
+        self.module.description.check(inputs)?;
         self.input_pointers.clear();
         for (i, input) in inputs.iter().enumerate() {
             let mut pointer = input.bytes().as_ptr();

@@ -4,16 +4,18 @@ use super::device::Choice;
 use super::executor::Executor;
 use super::given::Given;
 use super::options::Options;
+use super::pool::{Elsewhere, Remote};
 use super::profile::{How, Profiled, Profiling};
 use super::run::only_tensors;
 use crate::failure::Failure;
-use crate::inputs::random;
+use crate::inputs::{random, random_of};
 use crate::print;
 use crate::profile::Profile;
 use clap::Args;
 use fusion::load;
 use fusion::programs;
 use fusion_operators::Tensor;
+use fusion_pool_protocol::messages::Timing;
 use fusion_runtime::gpu::Device;
 use fusion_runtime::measure::{self, Plan, Statistics};
 use fusion_runtime::vm::read_program;
@@ -72,6 +74,9 @@ pub struct Bench {
     profiling: Profiling,
 
     #[command(flatten)]
+    elsewhere: Elsewhere,
+
+    #[command(flatten)]
     options: Options,
 }
 
@@ -97,6 +102,9 @@ impl Bench {
     /// Carries out the command.
     pub fn run(&self) -> Result<(), Failure> {
         self.options.fit(&self.model)?;
+        if let Some(remote) = Remote::of(&self.model, &self.elsewhere, &self.options)? {
+            return self.elsewhere(&remote);
+        }
         let whole = matches!(self.executor, Some(Executor::Interp | Executor::Vm | Executor::Aot));
         if whole || programs::is_bytecode(&self.model)? {
             return self.program();
@@ -115,6 +123,34 @@ impl Bench {
         let mut session = module.session()?;
         let statistics = measure::measure(self.plan(), || session.run(&inputs))?;
         self.show(&Report::new(module.description(), statistics))
+    }
+
+    /// Times a model on a device of a pool.
+    fn elsewhere(&self, remote: &Remote) -> Result<(), Failure> {
+        let only_here = [
+            ("--executor", self.executor.is_some()),
+            ("--device", self.device.is_some()),
+            ("--profile", self.profiling.is_wanted()),
+        ];
+        if let Some((option, _)) = only_here.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::OnlyHere(option));
+        }
+        let description = remote.description();
+        let inputs = match self.given.is_empty() {
+            true => random_of(description, self.seed)?,
+            false => description.bind(only_tensors(self.given.read()?)?)?,
+        };
+        let plan = self.plan();
+        let timing = Timing {
+            warm_up: self.warm_up,
+            least_ns: 0,
+            samples: plan.runs as u32,
+            most_ns: plan.budget.map_or(0, |budget| budget.as_nanos() as u64),
+            turns: 1,
+        };
+        let (_, times) = remote.run(&inputs, self.threads.unwrap_or(1), Some(timing))?;
+        let nothing = || Failure::Inputs("the device gave no times".to_owned());
+        self.show(&Report::new(description, Statistics::of(&times).ok_or_else(nothing)?))
     }
 
     /// Sets up how the model runs; gives its inputs.

@@ -1,8 +1,12 @@
-//! `--device`: which of several GPUs a model runs on.
+//! `--device`: which of several GPUs a model runs on; and `fusion device`: this machine as a device of a pool.
 
 use crate::failure::Failure;
+use crate::program;
+use fusion::driver::{HOST, Target};
+use fusion_pool_device::command::Device as PoolDevice;
 use fusion_runtime::{Device, Module};
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// A kind of device and its number.
@@ -47,6 +51,19 @@ impl FromStr for Choice {
         });
         parsed.ok_or_else(|| "devices are cuda:0, cuda:1 ... and hip:0, hip:1 ...".to_owned())
     }
+}
+
+/// What runs a job of a pool on this machine.
+pub fn child() -> Result<Vec<PathBuf>, Failure> {
+    let mut command = program::command().map_err(Failure::file("find", Path::new("this program")))?;
+    command.extend(["device".into(), "child".into()]);
+    Ok(command)
+}
+
+/// This machine as a device of a pool.
+pub fn run(device: &PoolDevice) -> Result<(), Failure> {
+    let own = format!("{HOST}:{}", Target::uncalibrated().processor().description.processor);
+    Ok(device.run(child()?, Some(own))?)
 }
 
 #[cfg(test)]

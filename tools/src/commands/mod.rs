@@ -13,6 +13,7 @@ pub mod import;
 pub mod onnx_test;
 pub mod options;
 mod output;
+mod pool;
 pub mod profile;
 pub mod quantize;
 pub mod run;
@@ -55,6 +56,8 @@ enum Command {
     Tune(tune::Tune),
     WhatIf(what_if::WhatIf),
     Quantize(quantize::Quantize),
+    Pool(pool::Pool),
+    Device(fusion_pool_device::command::Device),
     Targets(targets::Targets),
     Dev(dev::Dev),
 }
@@ -94,6 +97,8 @@ impl Cli {
             Command::Tune(command) => command.run(),
             Command::WhatIf(command) => command.run(),
             Command::Quantize(command) => command.run(),
+            Command::Pool(command) => command.run(),
+            Command::Device(command) => device::run(command),
             Command::Targets(command) => command.run(),
             Command::Dev(command) => command.run(),
         }

@@ -4,6 +4,7 @@ use super::device::Choice;
 use super::executor::Executor;
 use super::given::Given;
 use super::options::Options;
+use super::pool::{Elsewhere, Remote};
 use crate::failure::Failure;
 use crate::ports::output_names;
 use crate::print;
@@ -43,6 +44,9 @@ pub struct Run {
     device: Option<Choice>,
 
     #[command(flatten)]
+    elsewhere: Elsewhere,
+
+    #[command(flatten)]
     options: Options,
 }
 
@@ -51,6 +55,9 @@ impl Run {
     pub fn run(&self) -> Result<(), Failure> {
         self.options.fit(&self.model)?;
         let inputs = self.given.read()?;
+        if let Some(remote) = Remote::of(&self.model, &self.elsewhere, &self.options)? {
+            return self.elsewhere(&remote, only_tensors(inputs)?);
+        }
         if programs::is_bytecode(&self.model)? {
             return match self.executor {
                 None | Some(Executor::Vm) => {
@@ -117,13 +124,31 @@ impl Run {
         Choice::apply(self.device, &module)?;
         let outputs = module.run(&module.bind(tensors)?)?;
         let names = module.description().outputs.iter().map(|o| o.name.as_str());
-        let mut named = names.zip(&outputs);
+        if self.outputs.is_none() && self.executor.is_some() {
+            let values = outputs.iter().cloned().map(ValueTree::tensor).collect();
+            return print::line(programs::joined(values));
+        }
+        self.show_named(names.zip(&outputs))
+    }
+
+    /// Runs a model on a device of a pool.
+    fn elsewhere(&self, remote: &Remote, tensors: IndexMap<String, Tensor>) -> Result<(), Failure> {
+        if self.executor.is_some() {
+            return Err(Failure::OnlyHere("--executor"));
+        }
+        if self.device.is_some() {
+            return Err(Failure::OnlyHere("--device"));
+        }
+        let description = remote.description();
+        let (outputs, _) = remote.run(&description.bind(tensors)?, self.threads.unwrap_or(1), None)?;
+        let names = description.outputs.iter().map(|output| output.name.as_str());
+        self.show_named(names.zip(&outputs))
+    }
+
+    /// Shows outputs by name.
+    fn show_named<'a>(&self, mut named: impl Iterator<Item = (&'a str, &'a Tensor)>) -> Result<(), Failure> {
         match &self.outputs {
             Some(path) => Ok(npz::write(path, named)?),
-            None if self.executor.is_some() => {
-                let values = outputs.iter().cloned().map(ValueTree::tensor).collect();
-                print::line(programs::joined(values))
-            }
             None => named.try_for_each(|(name, tensor)| print::line(format_args!("{name}: {tensor:?}"))),
         }
     }

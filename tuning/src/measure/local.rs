@@ -1,19 +1,16 @@
 //! Measuring on this machine: kernels are compiled side by side, and timed one after another.
 
+use super::error::MeasureError;
+use super::shop::Shop;
 use super::worker::{Answer, Request};
-use super::{Measured, Measurer};
+use super::{Measured, Measurer, TURNS};
 use crate::kernel::Kernel;
-use fusion::driver::{self, CompileOptions};
-use fusion::package::package;
-use fusion::source::Source;
+use fusion::driver::CompileOptions;
 use fusion_schedule::auto_schedule::Choice;
-use indexmap::IndexMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How kernels are run.
@@ -29,32 +26,6 @@ pub struct Running {
     pub timeout: Duration,
 }
 
-/// Why nothing can be measured.
-#[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
-    /// There is no place for libraries.
-    #[error("cannot write to {}: {why}", path.display())]
-    Scratch {
-        /// The directory.
-        path: PathBuf,
-        /// The system's reason.
-        why: std::io::Error,
-    },
-    /// The process cannot be started.
-    #[error("cannot start {} to measure kernels: {why}", program.display())]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// The system's reason.
-        why: std::io::Error,
-    },
-}
-
-/// LLVM recurses more deeply than the stacks that threads have by default allow.
-const STACK_BYTES: usize = 64 << 20;
-/// Turns of each kernel when the best are measured again.
-const TURNS: usize = 6;
-
 /// Measures on this machine.
 pub struct Local {
     shop: Shop,
@@ -64,65 +35,10 @@ pub struct Local {
     reference: Option<(String, PathBuf)>,
 }
 
-/// Where kernels are compiled.
-struct Shop {
-    options: CompileOptions,
-    scratch: tempfile::TempDir,
-    compiled: AtomicUsize,
-}
-
-impl Shop {
-    /// The library of a kernel.
-    fn compile(&self, kernel: &Kernel, choices: &[Choice]) -> Result<PathBuf, String> {
-        let mut options = self.options.clone();
-        options.choices = IndexMap::from([(kernel.hash.clone(), choices.to_vec())]);
-        let compiled =
-            driver::compile(Source::mlir(&kernel.program), &options).map_err(|error| error.to_string())?;
-        let number = self.compiled.fetch_add(1, Ordering::Relaxed);
-        let library = self.scratch.path().join(format!("{number}.so"));
-        package(&compiled, None, |package| package.write_library(&library))
-            .map_err(|error| error.to_string())?;
-        Ok(library)
-    }
-
-    /// The libraries of a kernel with each of these choices, so many at a time.
-    fn compile_all(
-        &self,
-        kernel: &Kernel,
-        choices: &[Vec<Choice>],
-        jobs: usize,
-    ) -> Vec<Result<PathBuf, String>> {
-        let next = AtomicUsize::new(0);
-        let none = || Mutex::new(Err("no thread could be started to compile it".to_owned()));
-        let all: Vec<Mutex<Result<PathBuf, String>>> = choices.iter().map(|_| none()).collect();
-        let work = || {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let (Some(chosen), Some(place)) = (choices.get(at), all.get(at)) else { break };
-                let made = self.compile(kernel, chosen);
-                *place.lock().unwrap_or_else(PoisonError::into_inner) = made;
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..jobs.clamp(1, choices.len().max(1)) {
-                let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
-                if worker.spawn_scoped(scope, work).is_err() {
-                    break;
-                }
-            }
-        });
-        all.into_iter().map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
-    }
-}
-
 impl Local {
     /// For kernels of a model that is compiled with these options.
     pub fn new(options: &CompileOptions, running: Running) -> Result<Local, MeasureError> {
-        let scratch =
-            tempfile::tempdir().map_err(|why| MeasureError::Scratch { path: std::env::temp_dir(), why })?;
-        let options = CompileOptions { jobs: Some(1), ..options.of_kernel() };
-        let shop = Shop { options, scratch, compiled: AtomicUsize::new(0) };
-        Ok(Local { shop, running, process: None, reference: None })
+        Ok(Local { shop: Shop::new(options)?, running, process: None, reference: None })
     }
 
     fn time(

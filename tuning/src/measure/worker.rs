@@ -6,10 +6,9 @@
 //! ```
 
 use super::Measured;
+use super::agree::{agrees, inputs_of};
 use crate::log::picoseconds;
-use fusion_operators::random::Random;
-use fusion_operators::{DType, Tensor};
-use fusion_runtime::compare::{Tolerance, compare};
+use fusion_operators::Tensor;
 use fusion_runtime::{Module, Session};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
@@ -40,12 +39,11 @@ pub enum Request {
 pub type Answer = Vec<Measured>;
 
 /// What a sample takes at least, in seconds: the clock's error is nothing beside it.
-const SAMPLE: f64 = 2e-3;
+pub const SAMPLE: f64 = 2e-3;
 /// Samples of a turn, and the seconds after which there are no more.
-const SAMPLES: usize = 5;
-const MOST_SECONDS: f64 = 0.5;
-/// The seed of inputs.
-const SEED: u64 = 1;
+pub const SAMPLES: usize = 5;
+/// Those seconds.
+pub const MOST_SECONDS: f64 = 0.5;
 
 struct Reference {
     inputs: Vec<Tensor>,
@@ -81,9 +79,7 @@ fn load(library: &Path, threads: u16) -> Result<Module, String> {
 
 fn keep(library: &Path, threads: u16) -> Result<Reference, String> {
     let module = load(library, threads)?;
-    let mut random = Random::new(SEED);
-    let inputs = module.description().inputs.iter().map(|input| random.tensor(input.dtype, &input.shape));
-    let inputs = inputs.collect::<Result<Vec<Tensor>, _>>().map_err(|error| error.to_string())?;
+    let inputs = inputs_of(module.description())?;
     let outputs = module.run(&inputs).map_err(|error| error.to_string())?;
     Ok(Reference { inputs, outputs, threads })
 }
@@ -140,27 +136,4 @@ fn samples(module: &Module, inputs: &[Tensor]) -> Result<Vec<u64>, String> {
         all.push(picoseconds(run(&mut session, runs)? / f64::from(runs)));
     }
     Ok(all)
-}
-
-/// Whether two kernels give the same, up to the order of sums.
-fn agrees(found: &[Tensor], wanted: &[Tensor]) -> Result<(), String> {
-    for (number, (found, wanted)) in found.iter().zip(wanted).enumerate() {
-        let absolute = match wanted.dtype() {
-            DType::F16 | DType::BF16 => 1e-2,
-            _ => 1e-4,
-        };
-        let tolerance = Tolerance { absolute, ..Tolerance::default() };
-        let compared =
-            compare(found, wanted, tolerance).map_err(|why| format!("of result {number} {why}"))?;
-        if let Some(first) = compared.first {
-            let at: Vec<String> = first.index.iter().map(ToString::to_string).collect();
-            return Err(format!(
-                "it gives wrong numbers: element [{}] of result {number} is {}, where the default gives {}",
-                at.join(", "),
-                first.actual,
-                first.expected
-            ));
-        }
-    }
-    Ok(())
 }

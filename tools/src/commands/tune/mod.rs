@@ -3,8 +3,10 @@
 mod logs;
 mod progress;
 
+use super::device;
 use super::options::Options;
 use super::output;
+use super::pool::{Connected, Elsewhere};
 use crate::failure::Failure;
 use crate::report::Report;
 use crate::report::machine::Machine;
@@ -14,7 +16,7 @@ use clap::{Args, Subcommand};
 use fusion::driver::{self, CompileOptions};
 use fusion_tuning::kernel::Kernel;
 use fusion_tuning::log::{self, Record};
-use fusion_tuning::measure::{Local, Replay, Running, worker};
+use fusion_tuning::measure::{Devices, Local, Pool, Replay, Running, worker};
 use fusion_tuning::tuner;
 use fusion_tuning::{cost_model, search, target_of};
 use indexmap::IndexMap;
@@ -24,7 +26,7 @@ use std::io::{Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Find faster schedules for the kernels of a model by measuring them on this machine.
+/// Find faster schedules for the kernels of a model by measuring them on this machine, or on devices of a pool.
 ///
 /// Writes a log, a line of JSON a measurement, which `fusion compile --tuning-log` and all other commands that compile take. Each kernel's default is
 /// measured too, and stays where nothing is faster (see docs/how-to/tune.md).
@@ -97,6 +99,9 @@ pub struct Tune {
     html: Option<PathBuf>,
 
     #[command(flatten)]
+    elsewhere: Elsewhere,
+
+    #[command(flatten)]
     options: Options,
 }
 
@@ -139,7 +144,15 @@ impl Tune {
     fn tune(&self, model: &Path, log_file: &Path) -> Result<(), Failure> {
         self.options.fit(model)?;
         self.html.as_deref().map_or(Ok(()), output::can_be_written)?;
-        let options = self.options.resolve()?;
+        // A replay has its times from a log, wherever they were measured.
+        let elsewhere = if self.replay.is_some() { None } else { self.elsewhere.connect()? };
+        if elsewhere.is_some() && self.threads == 0 {
+            return Err(Failure::ThreadsElsewhere);
+        }
+        let options = match &elsewhere {
+            Some(pool) => pool.aim(&self.options)?.resolve()?,
+            None => self.options.resolve()?,
+        };
         if options.target.device().is_some() {
             return Err(Failure::TunesProcessors(options.target.name.clone()));
         }
@@ -172,9 +185,10 @@ impl Tune {
             progress.tell(record);
             Ok::<(), Failure>(())
         };
-        match replayed {
-            Some(records) => tuner::tune(&kernels, &search, &mut Replay::of(records), &mut keep)?,
-            None => tuner::tune(&kernels, &search, &mut self.local(&options)?, &mut keep)?,
+        match (replayed, elsewhere) {
+            (Some(records), _) => tuner::tune(&kernels, &search, &mut Replay::of(records), &mut keep)?,
+            (None, Some(pool)) => tuner::tune(&kernels, &search, &mut self.pool(&options, pool)?, &mut keep)?,
+            (None, None) => tuner::tune(&kernels, &search, &mut self.local(&options)?, &mut keep)?,
         }
         progress.end();
         logs::write_page(self.html.as_deref(), &written)?;
@@ -194,13 +208,30 @@ impl Tune {
     /// What measures on this machine, by processes of this program.
     fn local(&self, options: &CompileOptions) -> Result<Local, Failure> {
         let mut command = program::command().map_err(Failure::file("find", Path::new("this program")))?;
-        let jobs = match self.jobs {
+        command.extend(["tune".into(), "worker".into()]);
+        let running =
+            Running { command, threads: self.threads, jobs: self.counted_jobs(), timeout: self.timeout };
+        Ok(Local::new(options, running)?)
+    }
+
+    /// What measures on devices of a pool.
+    fn pool(&self, options: &CompileOptions, pool: Connected) -> Result<Pool, Failure> {
+        let devices = Devices {
+            key: pool.key,
+            command: device::child()?,
+            threads: self.threads,
+            jobs: self.counted_jobs(),
+            timeout: self.timeout,
+        };
+        Ok(Pool::new(options, pool.client, devices)?)
+    }
+
+    /// The kernels that are compiled at a time.
+    fn counted_jobs(&self) -> usize {
+        match self.jobs {
             Some(jobs) => jobs as usize,
             None => std::thread::available_parallelism().map_or(1, Into::into),
-        };
-        command.extend(["tune".into(), "worker".into()]);
-        let running = Running { command, threads: self.threads, jobs, timeout: self.timeout };
-        Ok(Local::new(options, running)?)
+        }
     }
 }
 
