@@ -7,7 +7,6 @@
 //!
 //! What loops use from outside are parameters, so layers of a network have the same parts. LLVM then compiles them once.
 
-use super::outline::PART;
 use fusion_dialects::rows::{Kind, Upstream};
 use fusion_dialects::{
     Op, OpExt, kind_of, nested_ops, source_of, str_attr, symbol_attr, top_level, type_of_attr,
@@ -23,13 +22,13 @@ struct Part<'c> {
     function: Op<'c>,
 }
 
-/// Merges the parts of a module.
-pub(super) fn merge<'c>(module: Op<'c>) {
+/// Merges the parts of a module, which an attribute of what runs them names.
+pub(super) fn merge<'c>(module: Op<'c>, named_by: &str) {
     let functions = top_level(module, |k| matches!(k, Kind::Upstream(Upstream::Func)));
     let by_name: HashMap<&str, Op<'c>> =
         functions.iter().filter_map(|f| Some((f.text("sym_name")?, *f))).collect();
     let part = |declared: &Op<'c>| -> Option<Part<'c>> {
-        Some(Part { declared: *declared, function: *by_name.get(declared.text(PART)?)? })
+        Some(Part { declared: *declared, function: *by_name.get(declared.text(named_by)?)? })
     };
     // Few are worth a look: those of one size and one type.
     let mut alike: BTreeMap<(usize, String), Vec<Part<'c>>> = BTreeMap::new();

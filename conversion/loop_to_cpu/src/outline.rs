@@ -43,7 +43,7 @@ impl Pass for OutlineParallel {
                 Outline::of(function, parallel, number).write();
             }
         }
-        merge(module);
+        merge(module, PART);
         Ok(())
     }
 }

@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn what_gains_least_goes_first() {
         // Each of the first two does for the other.
-        assert_eq!(of(&[&[100, 300], &[105, 290], &[400, 50]]), [Some((4.0, 0)), None, Some((5.8, 1))]);
+        assert_eq!(of(&[&[100, 300], &[105, 290], &[400, 50]]), [Some((4.0, 0)), None, Some((6.0, 1))]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ fn a_program_reads_line_by_line() {
 data @List {Nil, Cons(%0, List[%0])}
 constant #0 = tensor<i32> 0
 kernel @add(tensor<i32>, tensor<i32>) -> (tensor<i32>) 0 bytes of workspace
+range n = 8..64:8
 entry @main(l: List[tensor<i32>]) -> tensor<i32>
 
 function @main(%0) 6 registers

@@ -154,7 +154,7 @@ mod tests {
             "versions of tiles, with what each likely size takes",
             "",
             "kernel_0_tile_1, kernel_0_tile_2: relay.conv2d + relay.relu",
-            "version     one run  stays because                                   n=64     n=224",
+            "version     one run  stays because                                    n=64     n=224",
             "1x16x16  100.000 us  n=224 takes 1.50 times as long without it  100.000 us  1.000 ms",
             "1x8x8     50.000 us  -                                          100.000 us         -",
             "chosen                                                          100.000 us  1.000 ms",
