@@ -96,7 +96,7 @@ fn run(test: &Path) -> Verdict {
                 }
                 Ok(Some(Computed::List(list))) => {
                     // The rank of its elements, which the model need not state.
-                    let shape = list.first().map(|t| t.shape().iter().map(|&n| n as u64).collect());
+                    let shape = list.first().map(|t| t.shape().iter().map(|&n| (n as u64).into()).collect());
                     options.shapes.extend(shape.map(|shape| (port.name.clone(), shape)));
                     values.push(Computed::List(list));
                 }
