@@ -9,9 +9,9 @@
 // CHECK:         te.compute_at %{{.*}}, %[[T]]
 // CHECK:         te.compute_at %{{.*}}, %[[T]]
 // CHECK-NOT:     te.bind
-func.func @main(%x: tensor<1x5x64x64xf32>) -> tensor<1x5x64x64xf32> {
-  %0 = relay.softmax %x {axis = 1 : i64} : (tensor<1x5x64x64xf32>) -> tensor<1x5x64x64xf32>
-  return %0 : tensor<1x5x64x64xf32>
+func.func @main(%x: tensor<1x5x128x128xf32>) -> tensor<1x5x128x128xf32> {
+  %0 = relay.softmax %x {axis = 1 : i64} : (tensor<1x5x128x128xf32>) -> tensor<1x5x128x128xf32>
+  return %0 : tensor<1x5x128x128xf32>
 }
 
 // -----
