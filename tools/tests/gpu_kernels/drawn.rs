@@ -31,7 +31,8 @@ fn check(case: u64) -> Option<String> {
     let result = build(&mut program);
     program.schedules = Some(case);
     let text = program.text(&[&result]);
-    let outcome = on_this_processor(&program, &text, case).and_then(|_| difference(&program, &[&result], &[]));
+    let outcome =
+        on_this_processor(&program, &text, case).and_then(|_| difference(&program, &[&result], &[]));
     outcome.err().map(|wrong| format!("case {case}, {kind}: {wrong}"))
 }
 
