@@ -79,7 +79,7 @@ fn another_version_is_named() {
     bytes[8] = 200;
     assert_eq!(
         ProgramFile::from_bytes(&bytes).unwrap_err().to_string(),
-        "the bytecode has version 200, but this program knows version 4; compile the model again"
+        "the bytecode has version 200, but this program knows version 5; compile the model again"
     );
 }
 
