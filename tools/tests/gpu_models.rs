@@ -60,11 +60,11 @@ fn an_elementwise_loop_is_one_launch_that_keeps_its_state_in_registers() {
 
 #[test]
 fn attention_keeps_no_scores_in_memory() {
-    let text = "func.func @main(%q: tensor<2x512x64xf32>, %k: tensor<2x512x64xf32>, %v: tensor<2x512x64xf32>)
-                    -> tensor<2x512x64xf32> {
+    let text = "func.func @main(%q: tensor<64x512x64xf32>, %k: tensor<64x512x64xf32>, %v: tensor<64x512x64xf32>)
+                    -> tensor<64x512x64xf32> {
            %0 = relay.attention %q, %k, %v {scale = 0.125 : f64}
-               : (tensor<2x512x64xf32>, tensor<2x512x64xf32>, tensor<2x512x64xf32>) -> tensor<2x512x64xf32>
-           return %0 : tensor<2x512x64xf32>
+               : (tensor<64x512x64xf32>, tensor<64x512x64xf32>, tensor<64x512x64xf32>) -> tensor<64x512x64xf32>
+           return %0 : tensor<64x512x64xf32>
          }";
     for gpu in GPUS.iter() {
         let launches = launches(text, gpu);

@@ -83,6 +83,7 @@ pub fn with_few_cores(gpu: &str, directory: &Path) -> String {
     let line = |line: &str| match line.split_once(" = ").map_or("", |(key, _)| key) {
         "cores" => "cores = 4".to_owned(),
         "kernel_call" => "kernel_call = 1e-9".to_owned(),
+        "l1_bandwidth" => "l1_bandwidth = 1e10".to_owned(),
         "l3_bandwidth" => "l3_bandwidth = 5e9".to_owned(),
         "l3_bandwidth_all" => "l3_bandwidth_all = 1e12".to_owned(),
         _ => line.to_owned(),
