@@ -39,6 +39,16 @@ pub const DIVIDE: u32 = 3;
 pub const DOUBLE: u32 = 4;
 pub const HUGE: u32 = 5;
 
+/// Compiles a program in C with a library beside it, and runs it: it ends with 0, or with the number of what is wrong.
+pub fn run_c(directory: &Path, source: &str, library: &Path) {
+    let (file, main) = (directory.join("main.c"), directory.join("main"));
+    std::fs::write(&file, source).unwrap();
+    let compiled =
+        Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&main, &file]).arg(library).status();
+    assert!(compiled.unwrap().success());
+    assert_eq!(Command::new(&main).status().unwrap().code(), Some(0));
+}
+
 pub fn int() -> TensorType {
     TensorType::fixed(&[], DType::I32)
 }

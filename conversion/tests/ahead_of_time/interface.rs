@@ -3,7 +3,6 @@
 use super::common::*;
 use fusion_bytecode::{Instruction as I, ValueType};
 use fusion_runtime::NativeProgram;
-use std::process::Command;
 
 #[test]
 fn a_program_of_tensors_is_a_model() {
@@ -77,10 +76,5 @@ fn c_calls_a_program_and_reads_its_value() {
           if (!fusion_call(items, 3, &list) || !strstr(fusion_last_error(), "constructor")) return 9;
           return fusion_abi_version != 1;
         }"#;
-    let (file, main) = (directory.path().join("main.c"), directory.path().join("main"));
-    std::fs::write(&file, source).unwrap();
-    let compiled =
-        Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&main, &file, &library]).status();
-    assert!(compiled.unwrap().success());
-    assert_eq!(Command::new(&main).status().unwrap().code(), Some(0));
+    run_c(directory.path(), source, &library);
 }

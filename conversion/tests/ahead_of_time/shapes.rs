@@ -3,7 +3,6 @@
 use super::common::*;
 use fusion_bytecode::{Function, Instruction as I, Program, Range, ValueType};
 use fusion_operators::{DType, Dim, TensorType};
-use std::process::Command;
 
 fn tensor(dims: &[&str]) -> ValueType {
     ValueType::Tensor(TensorType::new(dims.iter().map(|dim| Dim::of_text(dim)).collect(), DType::F32))
@@ -62,10 +61,5 @@ fn c_asks_what_follows_from_shapes() {
           xs[0] = 16, xs[1] = 5;
           return fusion_run_bytes(inputs, 2, &bytes) != 0 || bytes != 0;
         }"#;
-    let (file, main) = (directory.path().join("main.c"), directory.path().join("main"));
-    std::fs::write(&file, source).unwrap();
-    let compiled =
-        Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&main, &file, &library]).status();
-    assert!(compiled.unwrap().success());
-    assert_eq!(Command::new(&main).status().unwrap().code(), Some(0));
+    run_c(directory.path(), source, &library);
 }

@@ -4,7 +4,6 @@ use super::common::*;
 use fusion_bytecode::{Function, Instruction as I, Program, ValueType};
 use fusion_operators::{Attrs, DType, Dim, Tensor, TensorType, ValueTree};
 use fusion_runtime::NativeProgram;
-use std::process::Command;
 
 fn strings() -> ValueType {
     ValueType::Tensor(TensorType::new(vec![Dim::Any], DType::String))
@@ -102,10 +101,5 @@ fn c_gives_and_gets_strings() {
           if (!fusion_run(NULL, NULL, NULL) || !strstr(fusion_last_error(), "run it with fusion_call")) return 11;
           return fusion_live_values() != 0;
         }"#;
-    let (file, main) = (directory.path().join("main.c"), directory.path().join("main"));
-    std::fs::write(&file, source).unwrap();
-    let compiled =
-        Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&main, &file, &library]).status();
-    assert!(compiled.unwrap().success());
-    assert_eq!(Command::new(&main).status().unwrap().code(), Some(0));
+    run_c(directory.path(), source, &library);
 }

@@ -10,6 +10,7 @@
 use fusion_bytecode::Range;
 use fusion_bytecode::ranges::MOST_EXTENT;
 use fusion_bytecode::{Extent, Shapes, Step};
+use fusion_dialects::indices::expr::gcd;
 use fusion_dialects::{
     Attribute, Op, OpExt, PassError, array_attr, array_elements, dict_attr, dictionary_entries, int_attr,
     int_of, is_array,
@@ -118,7 +119,7 @@ pub fn of_steps(shapes: &Shapes, known: &BTreeMap<u32, Range>) -> Vec<Range> {
 
 fn of_step(step: &Step, a: Range, b: Range) -> Range {
     let capped = |n: u64| n.min(MOST_EXTENT);
-    let common = greatest_common(a.multiple, b.multiple);
+    let common = gcd(a.multiple, b.multiple).max(1);
     let hull = Range { least: a.least.min(b.least), most: a.most.max(b.most), multiple: common };
     match step {
         Step::Plus(..) => Range {
@@ -149,14 +150,6 @@ fn of_step(step: &Step, a: Range, b: Range) -> Range {
         Step::Broadcast(..) => hull,
         Step::Over(..) | Step::Input { .. } | Step::Value { .. } => Range::default(),
     }
-}
-
-fn greatest_common(a: u64, b: u64) -> u64 {
-    let (mut large, mut small) = (a.max(b), a.min(b));
-    while small > 0 {
-        (large, small) = (small, large % small);
-    }
-    large.max(1)
 }
 
 #[cfg(test)]
