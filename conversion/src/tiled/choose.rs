@@ -35,13 +35,13 @@ impl<'t, 'c> Work<'t, 'c> {
             let mut along = vec![1; tile.geometry.axes()];
             for part in &parts {
                 if let Some(axis) = part.along.map(|along| along.axis) {
-                    along[axis] *= extents[part.dims.clone()].iter().product::<u64>();
+                    along[axis] = product(extents[part.dims.clone()].iter().copied().chain([along[axis]]));
                 }
             }
             let all = match tile.geometry.windows {
-                None => extents[..rows].iter().product(),
+                None => product(extents[..rows].iter().copied()),
                 Some(_) => {
-                    extents.iter().enumerate().filter(|(axis, _)| *axis != 1).map(|(_, n)| n).product()
+                    product(extents.iter().enumerate().filter(|(axis, _)| *axis != 1).map(|(_, n)| *n))
                 }
             };
             (along, all)
@@ -54,7 +54,7 @@ impl<'t, 'c> Work<'t, 'c> {
         if self.tile.geometry.windows.is_some() {
             return versions
                 .iter()
-                .map(|version| tiles(version, along, *all) * version.nanoseconds)
+                .map(|version| tiles(version, along, *all).saturating_mul(version.nanoseconds))
                 .min()
                 .unwrap_or(u64::MAX);
         }
@@ -129,12 +129,17 @@ fn stay(
     }
 }
 
+/// A product of numbers that a caller may have said, or the largest number there is.
+fn product(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(1, u64::saturating_mul)
+}
+
 /// How many tiles a version has, of so many places along the axes and in all.
 fn tiles(version: &Version, along: &[u64], all: u64) -> u64 {
     match version.sizes[..] {
         // Patches are of places of any images.
         [size] => all.div_ceil(size),
-        _ => along.iter().zip(&version.sizes).map(|(places, size)| places.div_ceil(*size)).product(),
+        _ => product(along.iter().zip(&version.sizes).map(|(places, size)| places.div_ceil(*size))),
     }
 }
 
