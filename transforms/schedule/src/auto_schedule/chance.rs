@@ -5,7 +5,7 @@
 //! Of a nest that is not held yet, one of the matches that hold it is drawn, with a value for each of its knobs.
 
 use super::cover::{Candidate, numbers_of, written};
-use super::kind::{Config, Kernel, Kind, Match};
+use super::kind::{Config, Kernel, Kind, Match, Seconds};
 use crate::schedule::Schedule;
 use fusion_operators::random::Random;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -46,8 +46,7 @@ pub fn drawn(
         let options: Vec<usize> = (0..all.len()).filter(|&at| fits(&all[at].1)).collect();
         let at = *pick(&options, random).ok_or("has a nest that no kind matches")?;
         let (kind, holds, found) = all.remove(at);
-        let Some(config) = config(&*found, (tree, kernel), random) else { continue };
-        let Some(seconds) = found.estimate(tree, kernel, &config) else { continue };
+        let Some((config, seconds)) = draw(&*found, (tree, kernel), random) else { continue };
         holds.iter().for_each(|&nest| held[nest] = true);
         chosen.push(Candidate { kind, found, config, seconds, holds });
     }
@@ -55,15 +54,19 @@ pub fn drawn(
     Ok(chosen)
 }
 
-fn config(found: &dyn Match, (tree, kernel): (&Schedule, &Kernel), random: &mut Random) -> Option<Config> {
+fn draw(
+    found: &dyn Match,
+    (tree, kernel): (&Schedule, &Kernel),
+    random: &mut Random,
+) -> Option<(Config, Seconds)> {
     let space = found.space(tree, kernel);
     for _ in 0..TRIES {
         let drawn: Option<Config> = space.iter().map(|knob| pick(&knob.values, random).copied()).collect();
-        if let Some(config) = drawn.filter(|config| found.estimate(tree, kernel, config).is_some()) {
-            return Some(config);
+        if let Some(possible) = drawn.and_then(|config| found.estimated(tree, kernel, config)) {
+            return Some(possible);
         }
     }
-    found.best(tree, kernel).map(|(config, _)| config)
+    found.best(tree, kernel)
 }
 
 fn pick<'o, T>(options: &'o [T], random: &mut Random) -> Option<&'o T> {

@@ -92,11 +92,16 @@ pub trait Match {
     /// Seconds with a config; none for one that is not possible.
     fn estimate(&self, tree: &Schedule, kernel: &Kernel, config: &[i64]) -> Option<Seconds>;
 
+    /// A config with its estimate; none for one that is not possible.
+    fn estimated(&self, tree: &Schedule, kernel: &Kernel, config: Config) -> Option<(Config, Seconds)> {
+        let seconds = self.estimate(tree, kernel, &config)?;
+        Some((config, seconds))
+    }
+
     /// The configs that are possible, with their estimates.
     fn configs(&self, tree: &Schedule, kernel: &Kernel) -> Vec<(Config, Seconds)> {
         let space = self.space(tree, kernel);
-        let estimated = |config: Config| Some((self.estimate(tree, kernel, &config)?, config));
-        configs(&space).filter_map(estimated).map(|(seconds, config)| (config, seconds)).collect()
+        configs(&space).filter_map(|config| self.estimated(tree, kernel, config)).collect()
     }
 
     /// The config of least estimate. A kind that knows it without trying all says so.

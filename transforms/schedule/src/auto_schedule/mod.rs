@@ -86,7 +86,7 @@ impl Pass for TeSchedule {
         let machines = Machines::of(module, &target)?;
         let constant = constant_arguments(module);
         let (mut remarks, path) = (ScheduleRemarks::default(), cx.options.text("remarks").to_owned());
-        let is_told = !path.is_empty();
+        let (is_told, seed) = (!path.is_empty(), chance::seed());
         for kernel in unscheduled(module) {
             let name = kernel.text("sym_name").unwrap_or_default();
             let constant = constant.get(name).map(Vec::as_slice).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Pass for TeSchedule {
             let drawn = |seed: u64| {
                 (seed..seed.saturating_add(DRAWS)).map(|seed| Given { seed: Some(seed), ..given })
             };
-            if chance::seed().is_some_and(|seed| drawn(seed).any(|given| write(&given).is_ok())) {
+            if seed.is_some_and(|seed| drawn(seed).any(|given| write(&given).is_ok())) {
                 continue;
             }
             let Err(why) = write(&given) else { continue };

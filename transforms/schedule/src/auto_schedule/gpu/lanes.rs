@@ -7,7 +7,7 @@
 use super::super::fusion::along_fused;
 use super::super::operands::{Operand, operands};
 use super::super::writer::Writer;
-use crate::auto_schedule::accesses::LANE_BYTES;
+use crate::auto_schedule::traffic;
 use crate::schedule::{AxisId, Schedule, StageId};
 use fusion_dialects::indices::expr::Expr;
 use fusion_dialects::{OpExt, tensor_type};
@@ -76,7 +76,5 @@ fn narrowest(tree: &Schedule, stage: StageId, along: &Range<usize>) -> u64 {
     };
     let read = operands(tree, stage).unwrap_or_default();
     let varies = |o: &&Operand| along.clone().any(|a| o.mentions(a));
-    let result = tree.stages[stage].op.result_values().first().copied().and_then(tensor_type);
-    let otherwise = result.map_or(LANE_BYTES, |t| t.dtype.size() as u64);
-    read.iter().filter(varies).filter_map(size).min().unwrap_or(otherwise)
+    read.iter().filter(varies).filter_map(size).min().unwrap_or(traffic::element_bytes(tree, stage) as u64)
 }

@@ -100,7 +100,7 @@ impl Match for Parted {
 
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let config = vec![self.each as i64];
-        self.estimate(tree, kernel, &config).map(|seconds| (config, seconds))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

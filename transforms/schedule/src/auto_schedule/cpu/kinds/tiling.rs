@@ -81,7 +81,7 @@ impl Match for Tiled {
 
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let config = self.plan.tile.as_ref().map_or(Vec::new(), |t| vec![t.rows as i64, t.vectors as i64]);
-        self.estimate(tree, kernel, &config).map(|seconds| (config, seconds))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

@@ -157,7 +157,7 @@ impl Match for Slides {
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let rows = self.windows.row().map_or(1, |row| self.windows.rows(self.windows.extents[row]));
         let config = vec![rows as i64];
-        self.estimate(tree, kernel, &config).map(|seconds| (config, seconds))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

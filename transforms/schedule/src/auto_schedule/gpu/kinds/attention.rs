@@ -16,16 +16,16 @@
 //! three results that only the host reads, each of them of one reduction, all of which follow from one product (Dao et al.,
 //! "FlashAttention", 2022; "FlashAttention-2", 2023, for the order of the loops).
 
-use crate::auto_schedule::accesses::LANE_BYTES;
 use crate::auto_schedule::gpu::launch::Launch;
 use crate::auto_schedule::gpu::{grid, shared};
 use crate::auto_schedule::kind::{About, Config, Kernel, Kind, Knob, Match, Seconds, all};
 use crate::auto_schedule::operands::{Operand, operands};
 use crate::auto_schedule::placement::Nest;
+use crate::auto_schedule::traffic;
 use crate::auto_schedule::writer::Writer;
 use crate::schedule::{AxisId, Schedule, StageId};
+use fusion_dialects::OpExt;
 use fusion_dialects::loops::{LoopKind, Scope};
-use fusion_dialects::{OpExt, tensor_type};
 use fusion_machine::Target;
 
 /// Results of the online reduction: maximum, sum and values.
@@ -164,7 +164,7 @@ impl Match for ByMultiplyAdds {
 
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let config = vec![self.rows(tree, kernel.target).next()? as i64];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, _kernel: &Kernel, config: &[i64]) -> Result<(), String> {
@@ -265,8 +265,7 @@ fn schedule(writer: &mut Writer, group: &Attention, rows: u64) -> Result<(), Str
 /// Bytes of shared memory that a block takes with so many rows a thread: twice the scores, one number of a row four times (sums across
 /// threads have room of their own), and the three tiles of operands.
 fn shared_bytes(tree: &Schedule, group: &Attention, rows: u64, keys: u64) -> u64 {
-    let result = tree.stages[group.scaled].op.result_values().first().copied().and_then(tensor_type);
-    let element = result.map_or(LANE_BYTES, |t| t.dtype.size() as u64);
+    let element = traffic::element_bytes(tree, group.scaled) as u64;
     let rows = THREADS * rows;
     element * (2 * rows * keys + NUMBERS * rows + STEP * (rows + keys) + STEP * THREADS * ROWS)
 }

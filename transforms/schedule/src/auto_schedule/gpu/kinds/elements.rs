@@ -72,7 +72,7 @@ impl Match for ByElements {
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let (lanes, _) = Lanes::of(tree, &self.nest).chosen(kernel.target);
         let config = vec![lanes as i64, most_threads(kernel.target) as i64];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

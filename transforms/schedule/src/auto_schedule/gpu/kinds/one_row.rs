@@ -99,7 +99,7 @@ impl Match for OneRow {
 
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let config = vec![self.threads(tree, kernel.target) as i64];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

@@ -105,7 +105,7 @@ impl Match for ByThread {
         let of_core = self.rows.count(tree) / target.cores.max(1);
         let threads = of_core.next_power_of_two().max(target.gpu.warp);
         let config = vec![threads.min(MOST_THREADS).min(target.gpu.block_threads) as i64];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, _kernel: &Kernel, config: &[i64]) -> Result<(), String> {

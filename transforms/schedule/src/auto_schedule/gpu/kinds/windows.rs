@@ -106,7 +106,7 @@ impl Match for OverWindows {
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let (rows, columns) = tile(&shape_of(tree, self.nest.stage), kernel.target)?;
         let config = vec![rows as i64, columns as i64];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

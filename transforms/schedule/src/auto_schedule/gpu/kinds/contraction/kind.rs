@@ -130,7 +130,7 @@ impl Match for ByTiles {
         let may_be_cut = rfactor::may_be_factored(&tree.stages[reduction]);
         let parts = parts(depth, self.sizes.blocks(&tile), kernel.target).filter(|_| may_be_cut).unwrap_or(1);
         let config = [tile.rows, tile.columns, parts].map(|n| n as i64).to_vec();
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

@@ -175,7 +175,7 @@ impl Match for OfBlocks {
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let first = self.blocks.first()?;
         let config = vec![first.rows as i64, i64::from(first.ahead)];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, _kernel: &Kernel, config: &[i64]) -> Result<(), String> {

@@ -106,7 +106,7 @@ impl Match for Multiplies {
         if self.has_tile() {
             config.extend(self.tile(parts, target)?.map(|side| side as i64));
         }
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

@@ -84,7 +84,7 @@ impl Match for Sums {
         });
         let threads = threads((length / cut.unwrap_or(1), self.lanes(tree)), true, kernel.target);
         let config = vec![threads as i64, cut.unwrap_or(1) as i64];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {

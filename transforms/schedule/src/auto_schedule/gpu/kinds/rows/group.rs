@@ -88,7 +88,7 @@ impl Match for Group {
     fn best(&self, tree: &Schedule, kernel: &Kernel) -> Option<(Config, Seconds)> {
         let threads = threads(self.length_and_lanes(tree), self.kept == 0, kernel.target);
         let config = vec![threads as i64];
-        Some((config.clone(), self.estimate(tree, kernel, &config)?))
+        self.estimated(tree, kernel, config)
     }
 
     fn apply(&self, writer: &mut Writer, kernel: &Kernel, config: &[i64]) -> Result<(), String> {
