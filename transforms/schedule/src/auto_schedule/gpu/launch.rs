@@ -6,14 +6,14 @@
 //!   memory     = the most of  bytes / bandwidth of the level that holds them     each tensor once
 //!                             fetched / bandwidth of the cache of all cores      with what is fetched again, or for nothing
 //!                             loaded / bandwidth of the first caches
-//!                all of it at most as fast as bytes under way / latency
+//!                            fetched x latency / bytes under way
+//!   waiting    = waves x steps of a thread of which each waits for the cache of all cores
 //! ```
 //!
-//! The last line is Little's law ("A Proof for the Queuing Formula L = lambda W", 1961); for the rest see Volkov, "Understanding Latency Hiding on
+//! The last line of memory is Little's law ("A Proof for the Queuing Formula L = lambda W", 1961); for the rest see Volkov, "Understanding Latency Hiding on
 //! GPUs" (2016).
 
-use crate::auto_schedule::accesses::LANE_BYTES;
-use crate::auto_schedule::accesses::offsets;
+use crate::auto_schedule::accesses::{LANE_BYTES, offsets};
 use crate::auto_schedule::fusion::along_fused;
 use crate::auto_schedule::kind::{Kernel, Seconds};
 use crate::auto_schedule::placement::Nest;
@@ -28,8 +28,6 @@ pub const LATENCY: f64 = 6e-7;
 const OF_CACHE: f64 = 1.5e-7;
 /// Steps of a thread whose reads are under way together.
 pub const UNDER_WAY: u64 = 4;
-/// Seconds between the begins of a core's blocks.
-pub const BEGINNING: f64 = 1e-7;
 /// What a core can get from the cache of all cores, as a share of what its own cache gives: 64 of 128 bytes a cycle on NVIDIA's. It is more
 /// than its share of what all get, so that fewer blocks than cores may be enough.
 pub const OF_NEAR: f64 = 0.5;
@@ -116,7 +114,7 @@ impl Launch {
         let memory = self.moving.max(self.fetched / far.max(1.0)).max(self.loaded / near.max(1.0));
         let answers = self.fetched * LATENCY / under_way.max(1.0);
         let waves = (self.blocks / (cores * resident)).ceil();
-        let waiting = (waves * self.steps * OF_CACHE).max(BEGINNING * of_core);
+        let waiting = waves * self.steps * OF_CACHE;
         target.kernel_call + LATENCY + roof(arithmetic, memory.max(answers)).max(waiting)
     }
 }

@@ -9,12 +9,14 @@
 //! The second line is Little's law ("A Proof for the Queuing Formula L = lambda W", 1961). A launch that adds up parts takes its own time.
 
 use crate::auto_schedule::accesses::LANE_BYTES;
-use crate::auto_schedule::gpu::launch::{BEGINNING, LATENCY, OF_NEAR, UNDER_WAY};
+use crate::auto_schedule::gpu::launch::{LATENCY, OF_NEAR, UNDER_WAY};
 use crate::auto_schedule::parts::MOST_PARTS;
 use fusion_machine::Target;
 
 /// Seconds that a warp's values take to be combined with another's.
 const COMBINING: f64 = 2e-8;
+/// Seconds between the begins of a core's blocks.
+const BEGINNING: f64 = 1e-7;
 /// Blocks that a core has at a time, at most.
 const MOST_BLOCKS: u64 = 16;
 /// Threads of a block, at most.
