@@ -26,7 +26,7 @@ export TABLEGEN_220_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: help deps build install dist demo docs book test fuzz check-format check-locks check-lints check-models check-gpus check-gpu-kit check-example check-python check test-python-peers wheel bench models clean
+.PHONY: help deps build install dist demo docs book test fuzz check-format check-locks check-lints check-models check-gpus check-gpu-kit check-example check-nodes check-python check test-python-peers wheel bench models clean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -51,7 +51,7 @@ demo: build ## Compile ResNet-50, show its kernels, run it, compare with ONNX Ru
 	  examples/offline/demo.sh $(FUSION); \
 	fi
 
-test: check-format check-locks check-lints check-models check-example check check-python check-gpu-kit ## Run all tests
+test: check-format check-locks check-lints check-models check-nodes check-example check check-python check-gpu-kit ## Run all tests
 
 # The projects outside the workspace have lock files of their own, which a new dependency of the workspace makes stale.
 check-locks: deps
@@ -79,6 +79,18 @@ check-models: build
 	  $(FUSION) onnx-test --jobs 1 --timeout 600 --rtol 1e-3 --atol 1e-4 $(TEST_MODELS:%=data/models/%); \
 	else \
 	  echo "the onnx package cannot be fetched: real models are not tested"; \
+	fi
+
+# By the reference semantics they take a second, as native code a few minutes: EVERY_NODE=10 compiles one of ten.
+EVERY_NODE ?= 1
+check-nodes: build ## Run ONNX's tests of its operators
+	@if $(MAKE) -s --no-print-directory data/nodes/.made; then \
+	  $(CARGO) build $(EVERYTHING) --example onnx_backend && \
+	  $(BUILT)/examples/onnx_backend --unsupported test/nodes/unsupported.txt data/nodes && \
+	  { $(FUSION) onnx-test $$(ls -d data/nodes/test_* | awk 'NR % $(EVERY_NODE) == 0') > data/nodes/log || \
+	    { grep ^FAIL data/nodes/log; false; } } && tail -n 1 data/nodes/log; \
+	else \
+	  echo "the onnx package cannot be fetched: ONNX's operators are not tested"; \
 	fi
 
 # Every ONNX backend test with the kernels of GPUs, emulated on this machine's processor: a quarter of an hour each on two cores.
@@ -167,6 +179,18 @@ data/python/.installed: test/models/requirements.txt
 	@rm -rf $(@D)
 	@echo "fetching the onnx package into $(@D)"
 	@$(PIP) --target $(@D) -r $<
+	@touch $@
+
+data/onnx/.installed: test/nodes/requirements.txt
+	@rm -rf $(@D)
+	@echo "fetching the newest onnx package into $(@D)"
+	@$(PIP) --target $(@D) -r $<
+	@touch $@
+
+data/nodes/.made: data/onnx/.installed test/nodes/make.py
+	@rm -rf $(@D)
+	@echo "making data/nodes"
+	@PYTHONPATH=data/onnx $(PYTHON) -W ignore test/nodes/make.py $(@D)
 	@touch $@
 
 data/pytest/.installed: python/requirements.txt

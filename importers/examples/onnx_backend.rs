@@ -1,10 +1,12 @@
 //! Runs directories of ONNX backend tests through the importer and the reference evaluator.
 //!
-//!     cargo run --example onnx_backend -- [-v] DIRECTORY...
+//!     cargo run --example onnx_backend -- [-v] [--unsupported FILE] DIRECTORY...
 //!
 //! A directory has `model.onnx` and `test_data_set_N/{input,output}_K.pb`, or it has such directories.
-//! Prints the failures (with -v every test) and the counts.
+//! Prints the failures (with -v every test) and the counts. With a file that names what is not supported, a name a line, it is a failure
+//! as well when another test is not supported, or one of those passes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -22,12 +24,27 @@ enum Verdict {
 
 fn main() {
     let mut verbose = false;
+    let mut known: Option<BTreeSet<String>> = None;
     let mut tests = Vec::new();
-    for argument in std::env::args().skip(1) {
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "-v" => verbose = true,
+            "--unsupported" => {
+                let path = arguments.next().unwrap_or_default();
+                let names = fs::read_to_string(&path).unwrap_or_else(|error| {
+                    eprintln!("cannot read the names of what is not supported from '{path}': {error}");
+                    std::process::exit(2)
+                });
+                let names = names.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+                known = Some(names.map(str::to_owned).collect());
+            }
             path => collect(Path::new(path), &mut tests),
         }
+    }
+    if tests.is_empty() {
+        eprintln!("there are no backend tests in the directories given");
+        std::process::exit(2);
     }
     std::panic::set_hook(Box::new(|_| {}));
     let (mut passed, mut unsupported, mut failed) = (0, 0, 0);
@@ -38,6 +55,14 @@ fn main() {
             Verdict::Fail(format!("panic: {}", text.unwrap_or_default()))
         });
         match verdict {
+            Verdict::Pass(_) if known.as_ref().is_some_and(|known| known.contains(&*name)) => {
+                failed += 1;
+                println!("FAIL {name}: it passes, but is listed as not supported");
+            }
+            Verdict::Unsupported(why) if known.as_ref().is_some_and(|known| !known.contains(&*name)) => {
+                failed += 1;
+                println!("FAIL {name}: it is not supported any more: {why}");
+            }
             Verdict::Pass(specialized) => {
                 passed += 1;
                 if verbose {
