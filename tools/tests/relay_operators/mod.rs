@@ -158,3 +158,13 @@ fn quantised_operators_round_as_their_references() {
 fn gradients_and_correlations_are_those_of_their_sums() {
     check("gradients.txt");
 }
+
+#[test]
+fn functions_of_elements_are_those_of_numpy() {
+    check("elementwise.txt");
+}
+
+#[test]
+fn channels_that_are_normalized_may_lie_at_any_axis() {
+    check("normalization.txt");
+}

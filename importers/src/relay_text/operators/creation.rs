@@ -30,22 +30,27 @@ pub const BUILT: &[Built] = &[
     row("vm.shape_of", (1, 1), &["dtype"], |call| shape_of(call, DType::I64)),
 ];
 
-fn broadcast<'c>(call: &mut Call<'_, 'c, '_>, scalar: Value<'c>, shape: Vec<i64>) -> Outcome<Made<'c>> {
+fn broadcast<'c>(call: &mut Call<'_, 'c, '_>, scalar: Value<'c>, shape: Vec<i64>) -> Outcome<Value<'c>> {
     if shape.is_empty() {
-        return Ok(Made::Value(scalar));
+        return Ok(scalar);
     }
-    call.row(&shape::BROADCAST_TO, &[scalar], Attrs::new().with("shape", shape)).map(Made::Value)
+    call.row(&shape::BROADCAST_TO, &[scalar], Attrs::new().with("shape", shape))
 }
 
 fn filled<'c>(call: &mut Call<'_, 'c, '_>, number: f64) -> Outcome<Made<'c>> {
     let dtype = call.maybe_element("dtype")?.unwrap_or(DType::F32);
     let shape = call.maybe_ints("shape")?.unwrap_or_default();
     let scalar = call.scalar(dtype, number)?;
-    broadcast(call, scalar, shape)
+    broadcast(call, scalar, shape).map(Made::Value)
 }
 
 fn filled_like<'c>(call: &mut Call<'_, 'c, '_>, number: f64) -> Outcome<Made<'c>> {
     let x = call.operand(0);
+    filled_as(call, x, number).map(Made::Value)
+}
+
+/// A number in the shape of a tensor.
+pub fn filled_as<'c>(call: &mut Call<'_, 'c, '_>, x: Value<'c>, number: f64) -> Outcome<Value<'c>> {
     let (dtype, shape) = (call.known(x, "the type")?.dtype, fixed(call, x)?);
     let scalar = call.scalar(dtype, number)?;
     broadcast(call, scalar, shape)
@@ -57,14 +62,14 @@ fn full<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
         scalar = call.cast(scalar, dtype)?;
     }
     let shape = call.maybe_ints("shape")?.unwrap_or_default();
-    broadcast(call, scalar, shape)
+    broadcast(call, scalar, shape).map(Made::Value)
 }
 
 fn full_like<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let (x, scalar) = (call.operand(0), call.operand(1));
     let (dtype, shape) = (call.known(x, "the type")?.dtype, fixed(call, x)?);
     let scalar = call.cast(scalar, dtype)?;
-    broadcast(call, scalar, shape)
+    broadcast(call, scalar, shape).map(Made::Value)
 }
 
 /// From start up to stop by step; TVM's printer writes the three as operands and, again, as attributes.

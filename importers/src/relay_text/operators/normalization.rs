@@ -1,10 +1,12 @@
 //! Normalisation.
 
+use super::creation::filled_as;
 use super::{Built, Call, Kind, Pair, Same, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
-use fusion_operators::Attrs;
-use fusion_operators::ops::{elementwise as ew, normalization as norm, reduction};
+use fusion_dialects::Value;
+use fusion_operators::ops::{elementwise as ew, normalization as norm, reduction, shape};
+use fusion_operators::{Attrs, Operator};
 
 const AXIS: &[Pair] = &[Pair { theirs: "axis", ours: "axis", kind: Kind::Int }];
 
@@ -30,57 +32,86 @@ fn fast_softmax<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     call.row(&norm::SOFTMAX, &[x], Attrs::new().with("axis", axis)).map(Made::Value)
 }
 
-/// Scaling and shifting can be left out in TVM, and channels can lie anywhere; here neither is supported.
-fn usual(call: &Call, axis: i64) -> Outcome<()> {
-    if !call.flag("center", true)? || !call.flag("scale", true)? {
-        return call.fault("only center=True and scale=True are supported; pass zeros and ones");
+/// What a row gives that has its channels at the axis `home`. TVM's may lie anywhere, so that they are brought there and back; where a scale is
+/// left out it is 1, and an offset 0.
+fn normalized<'c>(
+    call: &mut Call<'_, 'c, '_>,
+    row: &'static Operator,
+    home: i64,
+    (mut operands, attrs): (Vec<Value<'c>>, Attrs),
+) -> Outcome<Value<'c>> {
+    for (flag, at, number) in [("scale", 1, 1.0), ("center", 2, 0.0)] {
+        if at < operands.len() && !call.flag(flag, true)? {
+            operands[at] = filled_as(call, operands[at], number)?;
+        }
     }
-    match call.int("axis", axis)? {
-        found if found == axis => Ok(()),
-        found => call.fault(format!("only axis={axis} is supported, found {found}; transpose the operand")),
+    let attrs = attrs.with("epsilon", call.float("epsilon", 1e-5)?);
+    let axis = call.int("axis", home)?;
+    if axis == home {
+        return call.row(row, &operands, attrs);
     }
+    let rank = call.rank(operands[0])?;
+    let (from, to) = (call.axis_in(axis, rank)?, call.axis_in(home, rank)?);
+    operands[0] = moved(call, operands[0], rank, (from, to))?;
+    let y = call.row(row, &operands, attrs)?;
+    moved(call, y, rank, (to, from))
+}
+
+/// A tensor whose axis `from` is its axis `to`.
+fn moved<'c>(
+    call: &mut Call<'_, 'c, '_>,
+    x: Value<'c>,
+    rank: usize,
+    (from, to): (usize, usize),
+) -> Outcome<Value<'c>> {
+    let mut axes: Vec<i64> = (0..rank as i64).filter(|&axis| axis != from as i64).collect();
+    axes.insert(to, from as i64);
+    call.row(&shape::TRANSPOSE, &[x], Attrs::new().with("axes", axes))
 }
 
 /// The tensor, and the running mean and variance, which inference does not change.
 fn batch_norm<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
-    usual(call, 1)?;
     let operands = call.operands();
-    let epsilon = call.float("epsilon", 1e-5)?;
-    let y = call.row(&norm::BATCH_NORM, &operands, Attrs::new().with("epsilon", epsilon))?;
-    Ok(Made::several(vec![y, operands[3], operands[4]]))
+    let (mean, variance) = (operands[3], operands[4]);
+    let y = normalized(call, &norm::BATCH_NORM, 1, (operands, Attrs::new()))?;
+    Ok(Made::several(vec![y, mean, variance]))
 }
 
 fn layer_norm<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
-    usual(call, -1)?;
-    let (operands, epsilon) = (call.operands(), call.float("epsilon", 1e-5)?);
-    call.row(&norm::LAYER_NORM, &operands, Attrs::new().with("epsilon", epsilon)).map(Made::Value)
+    let operands = call.operands();
+    normalized(call, &norm::LAYER_NORM, -1, (operands, Attrs::new())).map(Made::Value)
 }
 
 fn instance_norm<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
-    usual(call, 1)?;
-    let (operands, epsilon) = (call.operands(), call.float("epsilon", 1e-5)?);
-    call.row(&norm::INSTANCE_NORM, &operands, Attrs::new().with("epsilon", epsilon)).map(Made::Value)
+    let operands = call.operands();
+    normalized(call, &norm::INSTANCE_NORM, 1, (operands, Attrs::new())).map(Made::Value)
 }
 
 fn group_norm<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
-    usual(call, 1)?;
     let Some(groups) = call.maybe_int("num_groups")? else {
         return call.fault("the attribute num_groups is missing");
     };
-    let (operands, epsilon) = (call.operands(), call.float("epsilon", 1e-5)?);
-    let attrs = Attrs::new().with("num_groups", groups).with("epsilon", epsilon);
-    call.row(&norm::GROUP_NORM, &operands, attrs).map(Made::Value)
+    let operands = call.operands();
+    let attrs = Attrs::new().with("num_groups", groups);
+    normalized(call, &norm::GROUP_NORM, 1, (operands, attrs)).map(Made::Value)
 }
 
 fn lrn<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
-    usual(call, 1)?;
     let attrs = Attrs::new()
         .with("size", call.int("size", 5)?)
         .with("alpha", call.float("alpha", 1e-5)?)
         .with("beta", call.float("beta", 0.75)?)
         .with("bias", call.float("bias", 2.0)?);
     let x = call.operand(0);
-    call.row(&norm::LRN, &[x], attrs).map(Made::Value)
+    let axis = call.int("axis", 1)?;
+    if axis == 1 {
+        return call.row(&norm::LRN, &[x], attrs).map(Made::Value);
+    }
+    let rank = call.rank(x)?;
+    let from = call.axis_in(axis, rank)?;
+    let x = moved(call, x, rank, (from, 1))?;
+    let y = call.row(&norm::LRN, &[x], attrs)?;
+    moved(call, y, rank, (1, from)).map(Made::Value)
 }
 
 /// x / sqrt(max(sum of x^2 along the axes, eps))
