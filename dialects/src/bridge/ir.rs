@@ -219,13 +219,6 @@ pub fn ops_in<'c>(block: Block<'c>) -> Vec<Op<'c>> {
     std::iter::successors(block.first_operation(), |op| op.next_in_block()).collect()
 }
 
-/// The module around an operation, or the operation itself when it is one.
-pub fn enclosing_module<'c>(op: Op<'c>) -> Option<Op<'c>> {
-    use crate::rows::Upstream;
-    let is_module = |op: &Op| matches!(kind_of(*op), Some(Kind::Upstream(Upstream::Module)));
-    std::iter::successors(Some(op), |op| parent_of(*op)).find(is_module)
-}
-
 /// The operation whose region an operation stands in.
 pub fn parent_of<'c>(op: Op<'c>) -> Option<Op<'c>> {
     // SAFETY: a read of a live operation; null becomes `None`.

@@ -79,15 +79,6 @@ impl Pattern {
         }
     }
 
-    /// True when it fits every value, whatever its type.
-    pub fn fits_all(&self) -> bool {
-        match self {
-            Pattern::Wildcard | Pattern::Bind(_) => true,
-            Pattern::Tuple(parts) => parts.iter().all(Pattern::fits_all),
-            Pattern::Constructor { .. } => false,
-        }
-    }
-
     /// The types of what it binds in a value of a type. `fields` gives those of a constructor's fields, at that
     /// data type.
     pub fn bound_types<'c>(
