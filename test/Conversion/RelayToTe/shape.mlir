@@ -84,6 +84,19 @@ func.func @concat(%x: tensor<2x3xf32>, %y: tensor<2x0xf32>, %z: tensor<2x5xf32>)
   return %0 : tensor<2x8xf32>
 }
 
+// Many parts are joined in groups first.
+// CHECK-LABEL:  te.kernel @concat_in_groups(
+// CHECK-COUNT-4: te.compute "concat{{(_[0-9])?}}" axes [4]
+// CHECK:        te.compute "concat_4" axes [1]
+// CHECK:        te.compute "concat_5" axes [17]
+// CHECK-COUNT-5: te.load_if
+// CHECK-NOT:    te.load_if
+// CHECK:        te.return
+func.func @concat_in_groups(%x0: tensor<1xf32>, %x1: tensor<1xf32>, %x2: tensor<1xf32>, %x3: tensor<1xf32>, %x4: tensor<1xf32>, %x5: tensor<1xf32>, %x6: tensor<1xf32>, %x7: tensor<1xf32>, %x8: tensor<1xf32>, %x9: tensor<1xf32>, %x10: tensor<1xf32>, %x11: tensor<1xf32>, %x12: tensor<1xf32>, %x13: tensor<1xf32>, %x14: tensor<1xf32>, %x15: tensor<1xf32>, %x16: tensor<1xf32>) -> tensor<17xf32> attributes {relay.primitive} {
+  %0 = relay.concat %x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7, %x8, %x9, %x10, %x11, %x12, %x13, %x14, %x15, %x16 {axis = 0 : i64} : (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<17xf32>
+  return %0 : tensor<17xf32>
+}
+
 // CHECK-LABEL: te.kernel @split(
 // CHECK:        te.compute "split" axes [1] reduce [] init []
 // CHECK:        te.load %arg0[%arg1]

@@ -16,7 +16,7 @@ use fusion_dialects::Value;
 use fusion_dialects::te::{Compare, Kernel, Scalars};
 use fusion_operators::ops::shape::*;
 use fusion_operators::relation::{axes_or_all, checked_axis, int_attr};
-use fusion_operators::{Dim, Violation};
+use fusion_operators::{Dim, TensorType, Violation};
 
 pub const TABLE: Table = &[
     (&RESHAPE, reshape),
@@ -113,30 +113,67 @@ fn concat<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     if (0..call.operands.len()).any(|k| call.dims(k)[axis].known().is_none()) {
         return Ok(vec![concat_open(kernel, call, axis)]);
     }
-    let (mut parts, mut end) = (Vec::new(), 0);
-    for (k, &x) in call.operands.iter().enumerate() {
-        let extent = call.dims(k)[axis].known().unwrap_or(0) as i64;
-        if extent > 0 {
-            parts.push((x, end, extent));
-        }
-        end += extent;
+    let extent = |k: usize| call.dims(k)[axis].known().unwrap_or(0);
+    let pieces = call.operands.iter().enumerate().map(|(k, &x)| (x, extent(k)));
+    let pieces: Vec<(Value<'c>, u64)> = pieces.filter(|(_, extent)| *extent > 0).collect();
+    Ok(vec![joined(kernel, call.op.name, result, axis, &pieces)])
+}
+
+/// More pieces than this are joined in groups first.
+const MOST_PIECES: usize = 16;
+
+/// The pieces one after another along an axis, each with its extent there. Of many pieces, as many groups are made as each has
+/// pieces, so that finding the piece of an element asks as often as twice the root of their number:
+///
+///     y[i] = x0[i] if i < 1, x1[i - 1] if 1 <= i < 2, ... x99[i - 99]       100 questions
+///     y[i] = g0[i] if i < 10, g1[i - 10] if 10 <= i < 20, ...               10, and 10 of the group
+fn joined<'c>(
+    kernel: &Kernel<'c>,
+    name: &str,
+    result: &TensorType,
+    axis: usize,
+    pieces: &[(Value<'c>, u64)],
+) -> Value<'c> {
+    if pieces.len() <= MOST_PIECES {
+        return joined_at_once(kernel, name, result, axis, pieces);
     }
-    let joined = kernel.compute(call.op.name, result, |s, axes| {
+    let group = |pieces: &[(Value<'c>, u64)]| {
+        let extent: u64 = pieces.iter().map(|(_, extent)| extent).sum();
+        let mut ty = result.clone();
+        ty.dims[axis] = extent.into();
+        (joined_at_once(kernel, name, &ty, axis, pieces), extent)
+    };
+    let groups: Vec<_> = pieces.chunks(pieces.len().isqrt()).map(group).collect();
+    joined_at_once(kernel, name, result, axis, &groups)
+}
+
+/// The same in one stage.
+fn joined_at_once<'c>(
+    kernel: &Kernel<'c>,
+    name: &str,
+    result: &TensorType,
+    axis: usize,
+    pieces: &[(Value<'c>, u64)],
+) -> Value<'c> {
+    kernel.compute(name, result, |s, axes| {
         let i = axes[axis];
-        if let [(x, ..)] = parts[..] {
+        if let [(x, _)] = pieces[..] {
             return s.load(x, axes);
         }
-        // Where loops are cut at the ends of parts, one of the conditions holds and the others do not.
+        let all: u64 = pieces.iter().map(|(_, extent)| extent).sum();
+        let mut begin = 0;
+        // Where loops are cut at the ends of pieces, one of the conditions holds and the others do not.
         let nothing = s.int(0, result.dtype);
-        parts.iter().fold(nothing, |otherwise, &(x, begin, extent)| {
+        pieces.iter().fold(nothing, |otherwise, &(x, extent)| {
             let mut places = axes.to_vec();
-            places[axis] = s.index_affine(i, 1, -begin);
+            places[axis] = s.index_affine(i, 1, -(begin as i64));
             let mut inside = Vec::new();
             if begin > 0 {
-                inside.push(s.index_compare(Compare::GreaterEqual, i, s.index(begin)));
+                inside.push(s.index_compare(Compare::GreaterEqual, i, s.index(begin as i64)));
             }
-            if begin + extent < end {
-                inside.push(s.index_compare(Compare::Less, i, s.index(begin + extent)));
+            begin += extent;
+            if begin < all {
+                inside.push(s.index_compare(Compare::Less, i, s.index(begin as i64)));
             }
             let element = match inside.into_iter().reduce(|a, b| s.and(a, b)) {
                 Some(inside) => s.load_if(inside, x, &places, otherwise),
@@ -144,8 +181,7 @@ fn concat<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
             };
             s.cast(element, result.dtype)
         })
-    });
-    Ok(vec![joined])
+    })
 }
 
 /// As [`concat`], where it is known at run time only where a part ends: the last part that begins before an element has it.

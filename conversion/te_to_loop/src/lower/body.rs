@@ -30,6 +30,7 @@ impl<'c> Lowering<'c, '_> {
         for op in ops_in(body) {
             match kind_of(op) {
                 Some(Kind::Te(Te::Yield)) => {
+                    write_decided(loops, &op.operand_values(), &truth, &mut map);
                     return op.operand_values().into_iter().map(|v| map.lookup(v)).collect();
                 }
                 Some(Kind::Te(Te::Load | Te::LoadIf)) => {
@@ -38,6 +39,7 @@ impl<'c> Lowering<'c, '_> {
                         indices.iter().map(|v| self.index_of(*v, &mut known, &map)).collect();
                     let element = match op.operand_values()[1 + indices.len()..] {
                         [condition, otherwise] => {
+                            write_decided(loops, &[otherwise], &truth, &mut map);
                             let otherwise = map.lookup(otherwise);
                             match truth.get(&key(condition)) {
                                 Some(true) => self.load(loops, op, tensor, &indices),
@@ -62,15 +64,19 @@ impl<'c> Lowering<'c, '_> {
                         let (result, index) = (op.result_values()[0], known.get(&key(chosen)).cloned());
                         match index {
                             Some(index) => drop(known.insert(key(result), index)),
-                            None => map.insert(result, map.lookup(chosen)),
+                            None => {
+                                write_decided(loops, &[chosen], &truth, &mut map);
+                                map.insert(result, map.lookup(chosen));
+                            }
                         }
                         continue;
                     }
                     if let Some(outcome) = self.decide(op, kind, &truth, &mut known, &map) {
                         truth.insert(key(op.result_values()[0]), outcome);
-                        let value = loops.scalars().int(outcome.into(), DType::Bool).value;
-                        map.insert(op.result_values()[0], value);
                     } else {
+                        for op in nested_ops(op).into_iter().chain([op]) {
+                            write_decided(loops, &op.operand_values(), &truth, &mut map);
+                        }
                         self.clone_scalar(loops, (op, &contracted), &mut known, &mut map);
                     }
                 }
@@ -227,6 +233,20 @@ impl<'c> Lowering<'c, '_> {
                 loops.build.value("arith.constant", &[], ty, &[("value", *attr)])
             })
             .collect()
+    }
+}
+
+/// Makes constants of those of some values that are conditions with one outcome. Most are asked for by nothing that is written.
+fn write_decided<'c>(
+    loops: &Loops<'c>,
+    values: &[Value<'c>],
+    truth: &HashMap<usize, bool>,
+    map: &mut ValueMap<'c>,
+) {
+    for &value in values {
+        if let Some(outcome) = truth.get(&key(value)).filter(|_| map.get(value).is_none()) {
+            map.insert(value, loops.scalars().int((*outcome).into(), DType::Bool).value);
+        }
     }
 }
 
