@@ -153,24 +153,28 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
         plan(module, settings, &mut runner)?;
     let stage = CompileError::Stage;
     let Settings { processor: Processor { target, .. }, device, jobs, cache, .. } = settings;
+    let around = || -> Result<Vec<u8>, CompileError> {
+        if settings.weights_outside
+            && let Some(main) = entry_of(fusion_dialects::module_op(module))
+        {
+            main.set_attr(RUN_NAME, str_attr(main.context_ref(), MAPPED));
+        }
+        if let Some(device) = device {
+            runner.replace(device.pipelines());
+            runner.run(module, GPU_HOST).map_err(stage)?;
+        }
+        runner.run(module, LOOP).map_err(stage)?;
+        runner.run(module, LLVM).map_err(stage)?;
+        let start = std::time::Instant::now();
+        let object = emit(module, target, Emit::Object)?;
+        runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
+        Ok(object)
+    };
     let start = std::time::Instant::now();
-    let made =
-        Workshop { target, device: device.as_ref(), jobs: *jobs, cache: cache.as_ref() }.compile(&units)?;
+    let workshop = Workshop { target, device: device.as_ref(), jobs: *jobs, cache: cache.as_ref() };
+    let (made, around) = workshop.compile_beside(&units, around)?;
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
-    if settings.weights_outside
-        && let Some(main) = entry_of(fusion_dialects::module_op(module))
-    {
-        main.set_attr(RUN_NAME, str_attr(main.context_ref(), MAPPED));
-    }
-    if let Some(device) = device {
-        runner.replace(device.pipelines());
-        runner.run(module, GPU_HOST).map_err(stage)?;
-    }
-    runner.run(module, LOOP).map_err(stage)?;
-    runner.run(module, LLVM).map_err(stage)?;
-    let start = std::time::Instant::now();
-    let mut objects = vec![emit(module, target, Emit::Object)?];
-    runner.timings.push(("llvm", start.elapsed().as_secs_f64()));
+    let mut objects = vec![around?];
     objects.extend(made.objects);
     let (compiled, cached) = (units.len(), made.cached);
     let names = |(at, unit): (usize, &Unit)| {

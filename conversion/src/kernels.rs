@@ -1,6 +1,7 @@
 //! Object code of kernels: each in an MLIR context of its own, on as many threads as are wanted, or from the cache.
 //!
-//! A worker takes the largest kernel that nobody has taken, so that no large one begins when all others are done. Objects come
+//! A worker takes the largest kernel that nobody has taken, so that no large one begins when all others are done. The program around them
+//! is compiled meanwhile, and counts as one of those that are compiled at a time. Objects come
 //! back in the order of the kernels, and of several failures the one of the first kernel taken is told: nothing depends on
 //! which thread did what.
 
@@ -54,6 +55,15 @@ struct Done {
 impl Workshop<'_> {
     /// Compiles all of them.
     pub fn compile(&self, units: &[Unit]) -> Result<Objects, CompileError> {
+        self.compile_beside(units, || ()).map(|(objects, ())| objects)
+    }
+
+    /// The same, and does something else meanwhile, on this thread.
+    pub fn compile_beside<R>(
+        &self,
+        units: &[Unit],
+        around: impl FnOnce() -> R,
+    ) -> Result<(Objects, R), CompileError> {
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|i| std::cmp::Reverse(units[*i].content.len()));
         let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -71,13 +81,16 @@ impl Workshop<'_> {
                 outcomes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((*at, outcome));
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, units.len().max(1)) {
+        let around = std::thread::scope(|scope| {
+            let begin = || {
                 let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
-                if worker.spawn_scoped(scope, work).is_err() {
-                    break;
-                }
-            }
+                worker.spawn_scoped(scope, work).is_ok()
+            };
+            let beside = self.jobs.min(units.len()).saturating_sub(1);
+            let _ = (0..beside).all(|_| begin());
+            let around = around();
+            begin();
+            around
         });
         // Where the system gives no thread, this one does what is left.
         work();
@@ -102,7 +115,7 @@ impl Workshop<'_> {
                 }
             }
         }
-        Ok(all)
+        Ok((all, around))
     }
 
     /// One kernel; `context` is the worker's, made when first needed.
