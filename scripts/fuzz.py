@@ -71,7 +71,8 @@ GENERATORS = [
     Generator("kernels of GPUs", "fusion-tools", "tools", ["gpu_kernels::random_kernels"], 20),
     Generator("schedules by chance", "fusion-tools", "tools", ["gpu_kernels::drawn"], 12),
     Generator("kernels by chance", "fusion-conversion", "conversion",
-              ["compiled::families::", "compiled::kernels::", "compiled::more::", "compiled::special::"], None, True),
+              ["compiled::families::", "compiled::kernels::", "compiled::more::", "compiled::special::", "compiled::cells::", "compiled::strassen::",
+               "compiled::moments::", "compiled::inner_product_trick::", "compiled::pieces::"], None, True),
     Generator("models on GPUs", "fusion-tools", "tools", ["gpu::every_kind", "gpu::steps_run_ahead"]),
     Generator("TMA on GPUs", "fusion-tools", "tools", ["gpu_tma::random_products"]),
 ]
