@@ -114,8 +114,10 @@ func.func @odd(%x: tensor<512x512xf32>, %y: tensor<512x528xf32>) -> tensor<512x5
 
 // -----
 
+// Halves are multiplied in f32, and so by Strassen's algorithm.
 // CHECK-LABEL: func.func @f16
-// CHECK:         call @fused_matmul_0
+// CHECK:         call @fused_strassen_sums_0
+// CHECK:         call @fused_matmul_strassen_cast_0
 // CHECK-NEXT:    return
 // OFF-LABEL: func.func @f16
 func.func @f16(%x: tensor<512x512xf16>, %y: tensor<512x512xf16>) -> tensor<512x512xf16> {

@@ -29,7 +29,7 @@ pub fn arithmetic(call: &Call, results: &[TensorType], rates: &Rates) -> f64 {
     let operations = (call.op.cost)(call, results);
     let contraction = || {
         let elements = results.iter().map(|t| bytes(std::slice::from_ref(t)) / t.dtype.size() as f64).sum();
-        operations / rates.contraction(call.operands, operations, elements)
+        rates.conversions(call) * operations / rates.contraction(call.operands, operations, elements)
     };
     let in_order = || rates.core.and_then(|core| layouts::seconds_of_bytes(call, results, &core));
     match call.op.fusion {

@@ -15,6 +15,7 @@ pub mod convolution;
 pub mod factors;
 pub mod few_bits;
 pub mod groups;
+pub mod half;
 pub mod inner_product_trick;
 pub mod layout;
 mod needs;
@@ -132,6 +133,7 @@ impl Family {
         let lists: &[&[SearchRule]] = match self {
             Family::Axes => &[axes::SEARCH_RULES],
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
+            Family::Contraction => &[half::SEARCH_RULES],
             Family::Convolution => &[groups::SEARCH_RULES],
             Family::Strassen => &[strassen::SEARCH_RULES],
             Family::InnerProductTrick => &[inner_product_trick::SEARCH_RULES],

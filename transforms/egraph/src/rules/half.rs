@@ -1,0 +1,73 @@
+//! Products of floats of 16 bits, as products in f32.
+//!
+//!     x w  =  cast(cast(x, f32) cast(w, f32), f16)
+//!
+//! A processor multiplies such floats in f32. In a product each operand is read many times, and converted as often; before it, once. A product of
+//! few rows reads each weight once: there halves of the bytes are worth more, so that the cost decides (`Rates::contraction`).
+
+use super::super::analysis::{Graph, only_type};
+use super::super::language::Node;
+use super::super::rule::Rounding;
+use super::super::search_rule::{Draft, SearchRule};
+use super::axes::{attrs_of, calls};
+use super::conditions::SUMS;
+use egg::Id;
+use fusion_operators::ops::contraction::{BATCH_MATMUL, DENSE, MATMUL};
+use fusion_operators::ops::convolution::*;
+use fusion_operators::ops::elementwise::CAST;
+use fusion_operators::{Attrs, DType, Operator};
+
+/// The rules.
+pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
+    name: "product-of-halves",
+    equation: "x w = cast(cast(x, f32) cast(w, f32), f16)",
+    rounding: Rounding::Bounded(SUMS),
+    conditions: &["x and w are f16, or both are bf16", "the target is a processor"],
+    find,
+}];
+
+/// Products of which there is such a form.
+pub static PRODUCTS: [&Operator; 9] = [
+    &MATMUL,
+    &BATCH_MATMUL,
+    &DENSE,
+    &CONV1D,
+    &CONV2D,
+    &CONV3D,
+    &CONV1D_TRANSPOSE,
+    &CONV2D_TRANSPOSE,
+    &CONV3D_TRANSPOSE,
+];
+
+fn find(graph: &Graph) -> Vec<Draft> {
+    if graph.analysis.rates.core.is_none() {
+        return Vec::new();
+    }
+    calls(graph).into_iter().filter_map(|(class, call)| product(graph, class, call)).collect()
+}
+
+fn product(graph: &Graph, class: Id, call: &Node) -> Option<Draft> {
+    let op = call.operator().filter(|op| PRODUCTS.iter().any(|o| op.is(o)))?;
+    let (&attrs, operands) = call.children.split_first()?;
+    let dtype = only_type(graph, class)?.dtype;
+    let is_half = |id: Id| only_type(graph, id).is_some_and(|ty| ty.dtype == dtype);
+    let is_known = graph[class].nodes.iter().any(|node| node.calls(&CAST));
+    let attrs = attrs_of(graph, attrs);
+    if !matches!(dtype, DType::F16 | DType::BF16)
+        || is_known
+        || attrs.get("out_dtype").is_some()
+        || !operands.iter().all(|&id| is_half(id))
+    {
+        return None;
+    }
+    let to = |dtype: DType| Attrs::new().with("dtype", dtype);
+    let mut draft = Draft::of(class);
+    let mut wide = Vec::new();
+    for &operand in operands {
+        let place = draft.class(operand);
+        wide.push(draft.call(&CAST, to(DType::F32), &[place]));
+    }
+    let sums = draft.call(op, attrs, &wide);
+    draft.call(&CAST, to(dtype), &[sums]);
+    Some(draft)
+}
