@@ -12,9 +12,10 @@ use super::super::language::{Head, Node};
 use super::super::rule::Match;
 use egg::Id;
 use fusion_operators::ops::elementwise::{
-    ABS, CAST, CEIL, CLIP, FLOOR, MAXIMUM, MINIMUM, MUL, NEG, RELU, ROUND, SIGN, SUB, WHERE,
+    ABS, CAST, CEIL, CLIP, DIV, FLOOR, MAXIMUM, MINIMUM, MUL, NEG, RELU, ROUND, SIGN, SUB, WHERE,
 };
-use fusion_operators::ops::reduction::REDUCE_MAX;
+use fusion_operators::ops::pooling::{MAX_POOL1D, MAX_POOL2D, MAX_POOL3D};
+use fusion_operators::ops::reduction::{REDUCE_MAX, REDUCE_MIN};
 use fusion_operators::{DType, Format, FusionKind, Operator};
 
 /// What [`is_wide`] says.
@@ -83,18 +84,48 @@ pub fn is_below_infinity(found: &Match, var: &str) -> Option<bool> {
     Some(found.contents(var).limits.are_below_infinity() || graph[id].nodes.iter().any(is_shifted))
 }
 
+/// Operators that give elements of what they take, or numbers that need no rounding.
+static EXACT: [&Operator; 16] = [
+    &ABS,
+    &CEIL,
+    &CLIP,
+    &FLOOR,
+    &MAXIMUM,
+    &MINIMUM,
+    &NEG,
+    &RELU,
+    &ROUND,
+    &SIGN,
+    &WHERE,
+    &REDUCE_MAX,
+    &REDUCE_MIN,
+    &MAX_POOL1D,
+    &MAX_POOL2D,
+    &MAX_POOL3D,
+];
+
+/// Bits of an f64 before those of its mantissa.
+const MANTISSA_BEGINS: u32 = u64::BITS - (f64::MANTISSA_DIGITS - 1);
+
 /// Steps that are looked back for a rounding.
 const MOST_STEPS: usize = 6;
 
 fn is_computed(graph: &Graph, id: Id, steps: usize) -> bool {
     let picks = |operator: &Operator| {
-        let exact = [&ABS, &CEIL, &CLIP, &FLOOR, &MAXIMUM, &MINIMUM, &NEG, &RELU, &ROUND, &SIGN, &WHERE];
-        matches!(operator.fusion, FusionKind::Injective) || exact.iter().any(|o| operator.is(o))
+        matches!(operator.fusion, FusionKind::Injective) || EXACT.iter().any(|o| operator.is(o))
+    };
+    let is_power_of_two = |id: Id| {
+        let number = graph[graph.find(id)].data.constant.as_ref().and_then(|c| c.splat());
+        number.is_some_and(|c| c.is_normal() && c.to_bits() << MANTISSA_BEGINS == 0)
+    };
+    let keeps_digits = |node: &Node| {
+        node.calls(&MUL) && node.children[1..].iter().any(|&c| is_power_of_two(c))
+            || node.calls(&DIV) && is_power_of_two(node.children[2])
     };
     let computes = |node: &Node| match (&node.head, node.operator()) {
         (Head::Get(_), _) => true,
         (_, Some(operator)) if operator.is(&CAST) => false,
-        (_, Some(operator)) if picks(operator) => {
+        (_, Some(operator)) if picks(operator) || keeps_digits(node) => {
             steps > 0 && node.children[1..].iter().any(|&c| is_computed(graph, c, steps - 1))
         }
         (_, operator) => operator.is_some(),
