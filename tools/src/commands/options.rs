@@ -108,7 +108,10 @@ impl Options {
         }
         let extension = model.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let example = match extension {
-            "mlir" => "tensor<2x3xf32>",
+            "mlir" => {
+                "tensor<2x3xf32>, or a dynamic extent as tensor<?x3xf32, #relay.dims<[\"n\", \"\"]>> and its sizes as the attribute \
+                 relay.ranges = {n = {least = 1, most = 64}} of @main,"
+            }
             "relay" | "rly" => "Tensor[(2, 3), float32]",
             _ => return Ok(()),
         };

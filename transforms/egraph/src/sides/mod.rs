@@ -349,10 +349,11 @@ impl<'r> Samples<'r> {
 
     /// The same, scaled.
     fn scaled(&mut self, place: usize, ty: TensorType) -> Option<Node> {
-        let half = Node::number(0.5, &TensorType::fixed(&[], ty.dtype)).filter(|_| ty.dtype.is_float())?;
+        // No power of two: a product with one has no rounding.
+        let part = Node::number(0.75, &TensorType::fixed(&[], ty.dtype)).filter(|_| ty.dtype.is_float())?;
         let input = self.input(place, ty);
-        let [input, half, attrs] = [input, half, Node::attrs(Attrs::new())].map(|node| self.graph.add(node));
-        Some(Node::call(&MUL, attrs, [input, half]))
+        let [input, part, attrs] = [input, part, Node::attrs(Attrs::new())].map(|node| self.graph.add(node));
+        Some(Node::call(&MUL, attrs, [input, part]))
     }
 
     /// An input for the variable at a place: two variables of one type are two inputs.
