@@ -116,39 +116,29 @@ fn concat<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>) -> Built<'c> {
     let extent = |k: usize| call.dims(k)[axis].known().unwrap_or(0);
     let pieces = call.operands.iter().enumerate().map(|(k, &x)| (x, extent(k)));
     let pieces: Vec<(Value<'c>, u64)> = pieces.filter(|(_, extent)| *extent > 0).collect();
-    Ok(vec![joined(kernel, call.op.name, result, axis, &pieces)])
-}
-
-/// More pieces than this are joined in groups first.
-const MOST_PIECES: usize = 16;
-
-/// The pieces one after another along an axis, each with its extent there. Of many pieces, as many groups are made as each has
-/// pieces, so that finding the piece of an element asks as often as twice the root of their number:
-///
-///     y[i] = x0[i] if i < 1, x1[i - 1] if 1 <= i < 2, ... x99[i - 99]       100 questions
-///     y[i] = g0[i] if i < 10, g1[i - 10] if 10 <= i < 20, ...               10, and 10 of the group
-fn joined<'c>(
-    kernel: &Kernel<'c>,
-    name: &str,
-    result: &TensorType,
-    axis: usize,
-    pieces: &[(Value<'c>, u64)],
-) -> Value<'c> {
+    let joined = |ty: &TensorType, pieces: &[_]| joined(kernel, call.op.name, ty, axis, pieces);
     if pieces.len() <= MOST_PIECES {
-        return joined_at_once(kernel, name, result, axis, pieces);
+        return Ok(vec![joined(result, &pieces)]);
     }
     let group = |pieces: &[(Value<'c>, u64)]| {
         let extent: u64 = pieces.iter().map(|(_, extent)| extent).sum();
         let mut ty = result.clone();
         ty.dims[axis] = extent.into();
-        (joined_at_once(kernel, name, &ty, axis, pieces), extent)
+        (joined(&ty, pieces), extent)
     };
     let groups: Vec<_> = pieces.chunks(pieces.len().isqrt()).map(group).collect();
-    joined_at_once(kernel, name, result, axis, &groups)
+    Ok(vec![joined(result, &groups)])
 }
 
-/// The same in one stage.
-fn joined_at_once<'c>(
+/// More pieces than this are joined in groups first, as many groups as each has pieces, so that finding the piece of an element takes twice
+/// the root of their number in comparisons:
+///
+///     y[i] = x0[i] if i < 1, x1[i - 1] if 1 <= i < 2, ... x99[i - 99]       100 comparisons
+///     y[i] = g0[i] if i < 10, g1[i - 10] if 10 <= i < 20, ...               10, and 10 in the group
+const MOST_PIECES: usize = 16;
+
+/// The pieces one after another along an axis, each with its extent there.
+fn joined<'c>(
     kernel: &Kernel<'c>,
     name: &str,
     result: &TensorType,

@@ -32,8 +32,7 @@ fn fast_softmax<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     call.row(&norm::SOFTMAX, &[x], Attrs::new().with("axis", axis)).map(Made::Value)
 }
 
-/// What a row gives that has its channels at the axis `home`. TVM's may lie anywhere, so that they are brought there and back; where a scale is
-/// left out it is 1, and an offset 0.
+/// A normalization with its scale and offset; where one is left out it is 1, or 0.
 fn normalized<'c>(
     call: &mut Call<'_, 'c, '_>,
     row: &'static Operator,
@@ -46,6 +45,16 @@ fn normalized<'c>(
         }
     }
     let attrs = attrs.with("epsilon", call.float("epsilon", 1e-5)?);
+    at_axis(call, row, home, (operands, attrs))
+}
+
+/// What a row gives that has its channels at the axis `home`. TVM's may lie anywhere, so that they are brought there and back.
+fn at_axis<'c>(
+    call: &mut Call<'_, 'c, '_>,
+    row: &'static Operator,
+    home: i64,
+    (mut operands, attrs): (Vec<Value<'c>>, Attrs),
+) -> Outcome<Value<'c>> {
     let axis = call.int("axis", home)?;
     if axis == home {
         return call.row(row, &operands, attrs);
@@ -102,16 +111,8 @@ fn lrn<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
         .with("alpha", call.float("alpha", 1e-5)?)
         .with("beta", call.float("beta", 0.75)?)
         .with("bias", call.float("bias", 2.0)?);
-    let x = call.operand(0);
-    let axis = call.int("axis", 1)?;
-    if axis == 1 {
-        return call.row(&norm::LRN, &[x], attrs).map(Made::Value);
-    }
-    let rank = call.rank(x)?;
-    let from = call.axis_in(axis, rank)?;
-    let x = moved(call, x, rank, (from, 1))?;
-    let y = call.row(&norm::LRN, &[x], attrs)?;
-    moved(call, y, rank, (1, from)).map(Made::Value)
+    let operands = call.operands();
+    at_axis(call, &norm::LRN, 1, (operands, attrs)).map(Made::Value)
 }
 
 /// x / sqrt(max(sum of x^2 along the axes, eps))

@@ -1,9 +1,9 @@
-//! Products of floats of 16 bits, as products in f32.
+//! Products in half precision (f16, bf16), as products in f32.
 //!
 //!     x w  =  cast(cast(x, f32) cast(w, f32), f16)
 //!
 //! A processor multiplies such floats in f32. In a product each operand is read many times, and converted as often; before it, once. A product of
-//! few rows reads each weight once: there halves of the bytes are worth more, so that the cost decides (`Rates::contraction`).
+//! few rows reads each weight once: there half of the bytes are worth more, so that the cost decides (`Rates::conversions`).
 
 use super::super::analysis::{Graph, only_type};
 use super::super::language::Node;
@@ -19,7 +19,7 @@ use fusion_operators::{Attrs, DType, Operator};
 
 /// The rules.
 pub const SEARCH_RULES: &[SearchRule] = &[SearchRule {
-    name: "product-of-halves",
+    name: "half-precision-in-f32",
     equation: "x w = cast(cast(x, f32) cast(w, f32), f16)",
     rounding: Rounding::Bounded(SUMS),
     conditions: &["x and w are f16, or both are bf16", "the target is a processor"],

@@ -104,9 +104,6 @@ static EXACT: [&Operator; 16] = [
     &MAX_POOL3D,
 ];
 
-/// Bits of an f64 before those of its mantissa.
-const MANTISSA_BEGINS: u32 = u64::BITS - (f64::MANTISSA_DIGITS - 1);
-
 /// Steps that are looked back for a rounding.
 const MOST_STEPS: usize = 6;
 
@@ -115,8 +112,8 @@ fn is_computed(graph: &Graph, id: Id, steps: usize) -> bool {
         matches!(operator.fusion, FusionKind::Injective) || EXACT.iter().any(|o| operator.is(o))
     };
     let is_power_of_two = |id: Id| {
-        let number = graph[graph.find(id)].data.constant.as_ref().and_then(|c| c.splat());
-        number.is_some_and(|c| c.is_normal() && c.to_bits() << MANTISSA_BEGINS == 0)
+        let number = graph[graph.find(id)].data.constant.as_ref().and_then(|c| c.exact());
+        number.is_some_and(|c| c.is_power_of_two())
     };
     let keeps_digits = |node: &Node| {
         node.calls(&MUL) && node.children[1..].iter().any(|&c| is_power_of_two(c))
