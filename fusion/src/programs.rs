@@ -21,7 +21,7 @@ use fusion_conversion::program::{ProgramCompilation, compile_program};
 use fusion_dialects::{Context, Module, module_op};
 use fusion_interpreter::Limits;
 use fusion_operators::{Item, Tensor, ValueTree};
-use fusion_programs::bytecode_to_llvm::compile_with_kernels;
+use fusion_programs::bytecode_to_llvm::{BytecodeError, compile_with_kernels};
 use fusion_runtime::description::output_name;
 use fusion_runtime::package::{CodeObject, Package};
 use fusion_runtime::vm::{KernelLibrary, Machine, TEXT};
@@ -197,7 +197,11 @@ pub(crate) fn ahead_of_time(
         compiled(module, options, file.clone())?;
     let remarks = compilation::remarks(file)?;
     let target = compilation::settings(options, None, None).processor.target;
-    let native = compile_with_kernels(context, &program, constants, &target).map_err(failed)?;
+    let native = compile_with_kernels(context, &program, constants, &target);
+    let native = native.map_err(|error| match error {
+        BytecodeError::Dynamic { .. } => DriverError::Unsupported(error.to_string()),
+        other => failed(other),
+    })?;
     objects.push(native.object);
     let kernels: Vec<_> = kernels.into_iter().flatten().collect();
     let predicted = kernels.iter().map(Predicted::of).collect();

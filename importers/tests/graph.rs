@@ -37,7 +37,7 @@ fn unsupported_operators_are_reported_at_once() {
     inner.domain = "com.example".into();
     let branch = graph(vec![inner], vec![], &["u"]);
     let nodes = vec![
-        node("ImageDecoder", &["x"], &["a"], vec![]),
+        node("ImageEncoder", &["x"], &["a"], vec![]),
         node("GlobalAveragPool", &["x"], &["b"], vec![]),
         node(
             "If",
@@ -49,7 +49,7 @@ fn unsupported_operators_are_reported_at_once() {
     let error = error_of(of_nodes(nodes));
     let ImportError::UnsupportedOperators(places) = &error else { panic!("{error}") };
     let names: Vec<_> = places.iter().map(|p| (p.op_type.as_str(), p.domain.as_str(), p.version)).collect();
-    assert!(names.contains(&("ImageDecoder", "", 17)) && names.contains(&("Unheard", "com.example", 0)));
+    assert!(names.contains(&("ImageEncoder", "", 17)) && names.contains(&("Unheard", "com.example", 0)));
     assert!(error.to_string().contains("node 'n_a'"), "{error}");
     assert!(error.to_string().contains("node 'n_b' (the nearest that is: GlobalAveragePool)"), "{error}");
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{conv_model, f32s, input, loaded};
+use crate::common::*;
+use fusion_importers::onnx::Options;
 use fusion_importers::onnx::model::{LoadError, Model, read_tensor};
-use fusion_importers::onnx::proto::{ModelProto, StringStringEntryProto, TensorProto};
+use fusion_importers::onnx::proto::{ModelProto, SparseTensorProto, StringStringEntryProto, TensorProto};
 use fusion_importers::onnx::tensor::{TensorProtoError, tensor};
-use fusion_operators::DType;
+use fusion_operators::{DType, Tensor};
 use prost::Message;
 
 /// An empty directory of its own for each test.
@@ -164,4 +165,36 @@ fn initializers_are_no_ports() {
         ports.iter().map(|port| port.name.clone()).collect()
     };
     assert_eq!((names(&inputs), names(&outputs)), (vec!["x".to_owned()], vec!["y".to_owned()]));
+}
+
+fn sparse(dims: &[i64], indices: &[i64], of: &[i64], values: &[f32]) -> SparseTensorProto {
+    let (values, indices) = (f32s("w", &[values.len() as i64], values), i64s("places", of, indices));
+    SparseTensorProto { values: Some(values), indices: Some(indices), dims: dims.to_vec() }
+}
+
+fn with_sparse(initializer: SparseTensorProto) -> Result<Vec<Tensor>, String> {
+    let mut whole =
+        graph(vec![node("Add", &["x", "w"], &["y"], vec![])], vec![input("x", 1, &["2", "3"])], &["y"]);
+    whole.sparse_initializer.push(initializer);
+    let x = Tensor::from_slice(&[2, 3], &[1f32; 6]).unwrap();
+    run(model(whole), &Options::default(), &[x]).map_err(|error| error.to_string())
+}
+
+#[test]
+fn sparse_initializers_become_dense() {
+    let expected = Tensor::from_slice(&[2, 3], &[1f32, 6.0, 1.0, 1.0, 1.0, -1.0]).unwrap();
+    for of in
+        [sparse(&[2, 3], &[1, 5], &[2], &[5.0, -2.0]), sparse(&[2, 3], &[0, 1, 1, 2], &[2, 2], &[5.0, -2.0])]
+    {
+        assert_eq!(with_sparse(of).unwrap()[0], expected);
+    }
+}
+
+#[test]
+fn sparse_initializers_that_contradict_themselves_are_refused() {
+    let refused = |of| with_sparse(of).unwrap_err();
+    assert!(refused(sparse(&[2, 3], &[1, 6], &[2], &[5.0, -2.0])).contains("index 1 lies outside of [2, 3]"));
+    assert!(refused(sparse(&[2, 3], &[0, -1], &[1, 2], &[5.0])).contains("index 0 lies outside of [2, 3]"));
+    assert!(refused(sparse(&[2, 3], &[0, 1], &[2, 1], &[5.0, 1.0])).contains("indices of shape [2, 1]"));
+    assert!(refused(sparse(&[1 << 38, 3], &[0], &[1], &[5.0])).contains("are out of range"));
 }

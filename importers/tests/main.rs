@@ -10,6 +10,7 @@ mod ml;
 mod narrow;
 mod ops;
 mod quantization;
+mod random;
 mod relay_text;
 mod rewrite;
 mod robust;

@@ -298,3 +298,40 @@ fn the_first_versions_have_attributes_of_their_own() {
     let error = apply(1, "Cast", vec![text("to", "COMPLEX64")], &x).expect_err("no complex numbers");
     assert!(error.ends_with("a cast to 'COMPLEX64' is not supported"), "{error}");
 }
+
+/// Of regions whose ends are rounded, larger than the image, and before it, as ONNX Runtime has them.
+#[test]
+fn cells_of_regions_may_be_empty() {
+    let x: Vec<f32> = (0..60).map(|i| (i * 7 % 31 - 10) as f32).collect();
+    let regions = [[0., 0., 0., 5., 4.], [1., 2., 2., 9., 7.], [0., 3., 1., 3., 1.], [1., -4., 1., 2., 6.6]];
+    let attributes = vec![ints("pooled_shape", &[2, 3]), float("spatial_scale", 0.5)];
+    let operands = [f(&[2, 1, 5, 6], &x), f(&[4, 5], regions.as_flattened())];
+    let y = apply(18, "MaxRoiPool", attributes, &operands).unwrap().remove(0);
+    let expected = [
+        [8., 15., 15., 19., 19., 15.],
+        [19., 19., 9., 10., 17., 20.],
+        [15., 15., 15., 15., 15., 15.],
+        [0., 5., 12., 0., 16., 16.],
+    ];
+    assert_eq!(y, f(&[4, 1, 2, 3], expected.as_flattened()));
+}
+
+/// As many samples as a cell is pixels long, of regions within, beyond, turned around and outside, as ONNX Runtime has them.
+#[test]
+fn cells_have_as_many_samples_as_pixels() {
+    let x: Vec<f32> = (0..35).map(|i| (i * 11 % 17 - 8) as f32).collect();
+    let regions = [[0., 0., 4., 6.], [-3., 2., 9., 8.], [4., 5., 1., 2.], [-9., -9., -5., -5.]];
+    let attributes = vec![int("output_height", 2), int("output_width", 2)];
+    let batches = Tensor::from_slice(&[4], &[0i64; 4]).unwrap();
+    let operands = [f(&[1, 1, 7, 5], &x), f(&[4, 4], regions.as_flattened()), batches];
+    let y = apply(16, "RoiAlign", attributes, &operands).unwrap().remove(0);
+    let expected = [
+        [-1.333333, 0.833333, 2.166667, -1.333333],
+        [0.611111, -0.500000, -0.777778, -1.777778],
+        [0.000000, 0.000000, 0.000000, 0.000000],
+        [0.000000, 0.000000, 0.000000, 0.000000],
+    ];
+    for (found, expected) in y.to_f64s().into_iter().zip(expected.as_flattened()) {
+        assert!((found - expected).abs() < 1e-5, "{found}, expected {expected}");
+    }
+}

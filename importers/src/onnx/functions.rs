@@ -62,7 +62,13 @@ impl<'m> Importer<'m> {
             values.insert(name.as_str(), value);
         }
         let opsets = &function.opset_import;
-        self.scopes.push(Scope { values, isolated: true, opsets, attributes: Rc::new(attributes) });
+        self.scopes.push(Scope {
+            values,
+            isolated: true,
+            caller: node.place.name.clone(),
+            opsets,
+            attributes: Rc::new(attributes),
+        });
         let result = self.nodes(&function.node).and_then(|()| {
             let find = |name: &String| {
                 self.lookup(name).ok_or_else(|| ImportError::UndefinedOutput {

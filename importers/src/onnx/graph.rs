@@ -18,6 +18,7 @@ use super::ops;
 use super::proto::{GraphProto, NodeProto, OperatorSetIdProto};
 use super::schedule::schedule;
 use super::signature::{Options, element_number, signature};
+use super::sparse;
 use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
@@ -80,6 +81,7 @@ pub fn import(
     let scope = Scope {
         values: HashMap::new(),
         isolated: true,
+        caller: String::new(),
         opsets: &model.proto.opset_import,
         attributes: Rc::default(),
     };
@@ -167,12 +169,13 @@ impl<'m> Importer<'m> {
 
     /// Imports a graph's initializers and nodes into the innermost scope; gives its outputs.
     fn body(&mut self, graph: &'m GraphProto) -> Result<Vec<Value>, ImportError> {
-        if let Some(sparse) = graph.sparse_initializer.first() {
-            let value = sparse.values.as_ref().map(|v| v.name.clone()).unwrap_or_default();
-            return Err(ImportError::UnsupportedValue { value, what: "is a sparse initializer".into() });
-        }
-        for initializer in &graph.initializer {
-            let value = tensor(initializer, self.directory())?;
+        let dense = graph.initializer.iter().map(|initializer| (initializer, None));
+        let sparse = graph.sparse_initializer.iter().filter_map(|all| Some((sparse::named(all)?, Some(all))));
+        for (initializer, sparse) in dense.chain(sparse) {
+            let value = match sparse {
+                None => tensor(initializer, self.directory())?,
+                Some(sparse) => sparse::dense(sparse, self.directory())?,
+            };
             self.emit.location(&initializer.name);
             let value = self.constant(value);
             self.mark(value, Narrow::of(initializer.data_type.into()));
@@ -227,7 +230,13 @@ impl<'m> Importer<'m> {
             Some(outer) => (outer.opsets, outer.attributes.clone()),
             None => (&self.model.proto.opset_import[..], Rc::default()),
         };
-        self.scopes.push(Scope { values: HashMap::new(), isolated: false, opsets, attributes });
+        self.scopes.push(Scope {
+            values: HashMap::new(),
+            isolated: false,
+            caller: String::new(),
+            opsets,
+            attributes,
+        });
         let result = self.bind(graph, arguments).and_then(|()| self.body(graph));
         self.scopes.pop();
         // What holds the result of a region does not know what its bytes stand for.

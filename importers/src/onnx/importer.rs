@@ -26,6 +26,8 @@ pub(super) struct Scope<'m> {
     pub values: HashMap<&'m str, Value>,
     /// Names further out are not visible.
     pub isolated: bool,
+    /// The node that calls the function whose body this is; empty for a graph's.
+    pub caller: String,
     pub opsets: &'m [OperatorSetIdProto],
     /// What attribute references in a function body stand for.
     pub attributes: Rc<HashMap<&'m str, &'m AttributeProto>>,

@@ -17,6 +17,7 @@ pub mod emit;
 pub mod error;
 pub mod export;
 mod facts;
+pub mod freedom;
 mod functions;
 mod graph;
 mod importer;
@@ -33,6 +34,7 @@ pub mod proto;
 pub mod rewrite;
 mod schedule;
 mod signature;
+mod sparse;
 pub mod tensor;
 
 pub use emit::Emit;

@@ -9,6 +9,7 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use super::proto::{GraphProto, ModelProto, SequenceProto, TensorProto, ValueInfoProto, type_proto};
+use super::sparse::named;
 use super::tensor::{TensorProtoError, tensor};
 
 /// A decoded model, and where its external data lies.
@@ -119,7 +120,8 @@ impl Model {
     /// The graph's inputs that are no initializers, which old files list as well.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &ValueInfoProto> {
         let graph = self.graph();
-        let given: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+        let sparse = graph.sparse_initializer.iter().filter_map(named);
+        let given: HashSet<&str> = graph.initializer.iter().chain(sparse).map(|t| t.name.as_str()).collect();
         graph.input.iter().filter(move |info| !given.contains(info.name.as_str()))
     }
 }

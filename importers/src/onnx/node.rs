@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use super::error::{Fault, Place};
 use super::narrow_types::Narrow;
 use super::proto::{AttributeProto, GraphProto};
+use super::sparse::dense;
 use super::tensor::{element_type, tensor};
 
 /// A value in the importer: an index into its definitions.
@@ -143,6 +144,16 @@ impl<'m> Node<'m> {
     ) -> Result<Option<Tensor>, Fault> {
         let found = self.read(name, 4, "a tensor", |a| a.t.as_ref())?;
         Ok(found.map(|t| tensor(t, directory)).transpose()?)
+    }
+
+    /// A tensor that is held by the places of its elements, when present.
+    pub fn sparse_tensor(
+        &self,
+        name: &str,
+        directory: Option<&std::path::Path>,
+    ) -> Result<Option<Tensor>, Fault> {
+        let found = self.read(name, 11, "a sparse tensor", |a| a.sparse_tensor.as_ref())?;
+        Ok(found.map(|sparse| dense(sparse, directory)).transpose()?)
     }
 
     /// The type that the bytes of a tensor stand for.

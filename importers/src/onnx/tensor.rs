@@ -34,6 +34,8 @@ pub enum TensorProtoError {
     Text { name: String, index: usize },
     #[error("tensor '{name}' is stored in segments, which are not supported")]
     Segmented { name: String },
+    #[error("sparse tensor '{name}': {why}")]
+    Sparse { name: String, why: String },
     #[error("tensor '{name}': {source}")]
     Tensor { name: String, source: TensorError },
     #[error(

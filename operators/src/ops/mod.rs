@@ -8,11 +8,13 @@ pub mod convolution;
 pub mod creation;
 pub mod elementwise;
 pub mod few_bits;
+pub mod images;
 pub mod indexing;
 pub mod inner_product_trick;
 pub mod layout;
 pub mod non_max_suppression;
 pub mod normalization;
+pub mod philox;
 pub mod pooling;
 pub mod quantization;
 pub mod reduction;
@@ -46,6 +48,8 @@ pub const FAMILIES: &[(&str, &[&Operator])] = &[
     ("sequence_mask", sequence_mask::ALL),
     ("non_max_suppression", non_max_suppression::ALL),
     ("quantization", quantization::ALL),
+    ("philox", philox::ALL),
+    ("images", images::ALL),
     ("strings", strings::ALL),
 ];
 

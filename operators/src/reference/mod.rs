@@ -10,6 +10,7 @@ pub mod convolution;
 pub mod creation;
 pub mod elementwise;
 pub mod few_bits;
+pub mod images;
 pub mod indexing;
 pub mod inner_product_trick;
 pub mod layout;

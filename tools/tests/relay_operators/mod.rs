@@ -168,3 +168,13 @@ fn functions_of_elements_are_those_of_numpy() {
 fn channels_that_are_normalized_may_lie_at_any_axis() {
     check("normalization.txt");
 }
+
+#[test]
+fn random_numbers_are_those_of_threefry() {
+    check("random.txt");
+}
+
+#[test]
+fn rows_and_groups_are_found() {
+    check("found.txt");
+}

@@ -23,6 +23,7 @@ mod normalization;
 mod online_attention;
 mod pad;
 mod padding;
+mod philox;
 mod pooling;
 mod reduction;
 pub(crate) mod resize;
@@ -145,6 +146,7 @@ const FAMILIES: &[Table] = &[
     topk::TABLE,
     winograd::TABLE,
     sequence_mask::TABLE,
+    philox::TABLE,
     non_max_suppression::TABLE,
     bitcast::TABLE,
 ];

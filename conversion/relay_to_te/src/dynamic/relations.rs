@@ -17,8 +17,8 @@ use super::steps::Steps;
 use super::{places, windows};
 use crate::definitions::is_elementwise;
 use fusion_operators::ops::{
-    attention, contraction, convolution, creation, indexing, non_max_suppression, normalization, pooling,
-    reduction, shape,
+    attention, contraction, convolution, creation, indexing, non_max_suppression, normalization, philox,
+    pooling, reduction, shape,
 };
 use fusion_operators::relation::{checked_axis, int_attr, ints_attr, normalize_axes};
 use fusion_operators::{Call, Dim, Operator, TensorType};
@@ -74,6 +74,7 @@ const TABLE: &[(&Operator, DynamicRelation)] = &[
     (&creation::ARANGE, as_in_row),
     (&creation::DYNAMIC_IOTA, places::dynamic_iota),
     (&creation::SHAPE_OF, as_in_row),
+    (&philox::PHILOX, as_in_row),
     (&reduction::CUMSUM, as_in_row),
     (&reduction::CUMPROD, as_in_row),
     (&reduction::TOPK, places::topk),

@@ -21,6 +21,7 @@ mod normalization;
 mod places;
 mod pooling;
 mod quantized;
+mod random;
 mod rearranging;
 mod reduction;
 mod shape;
@@ -105,6 +106,7 @@ const FAMILIES: &[&[Built]] = &[
     dynamic::BUILT,
     contraction::SUMS,
     fixed_point::BUILT,
+    random::BUILT,
     gradients::BUILT,
     losses::BUILT,
     sorting::BUILT,

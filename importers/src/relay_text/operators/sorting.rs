@@ -39,6 +39,15 @@ fn sorted<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<[Value<'c>; 2]> {
     }
 }
 
+/// The places of the elements of a vector, in ascending order; equals keep theirs.
+pub fn ascending<'c>(call: &mut Call<'_, 'c, '_>, x: Value<'c>, count: i64) -> Outcome<Value<'c>> {
+    let attrs = Attrs::new().with("k", count).with("axis", 0).with("smallest", true);
+    match call.rows(&red::TOPK, &[x], &attrs, 2)?[..] {
+        [_, places] => Ok(places),
+        _ => call.fault("gives two results"),
+    }
+}
+
 /// How many elements of the last axis are below each value, or (right) not above it.
 fn search<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let (x, values) = (call.operand(0), call.operand(1));

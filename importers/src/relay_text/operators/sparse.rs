@@ -2,7 +2,9 @@
 //!
 //! Where the places are constants, a sparse matrix becomes a dense one of zeros in which its values are put; products are dense.
 
+use super::places::places_where;
 use super::shape::fixed;
+use super::sorting::ascending;
 use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
@@ -21,6 +23,7 @@ pub const BUILT: &[Built] = &[
     built("nn.sparse_add", 4, &[], sparse_add),
     built("nn.sparse_transpose", 3, &[], transpose),
     built("sparse_reshape", 3, &[], reshape),
+    built("sparse_fill_empty_rows", 4, &[], fill_empty_rows),
 ];
 
 /// The default everywhere but at the places.
@@ -159,4 +162,45 @@ fn reshape<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let whole = call.div(flat, sizes)?;
     let result = call.plain(&ew::MOD, &[whole, extents])?;
     Ok(Made::several(vec![result, extents]))
+}
+
+/// The places and values of a matrix with an entry in each row: an empty one gets the default in its first column. And which were empty.
+fn fill_empty_rows<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+    let (places, values, default) = (call.operand(0), call.operand(1), call.operand(3));
+    let shape = call.known_ints(2)?;
+    let given = fixed(call, places)?;
+    let (&[count, rank], Some(&rows)) = (given.as_slice(), shape.first()) else {
+        return call.fault("takes places [N, rank] of a tensor that has axes");
+    };
+    if rank != shape.len() as i64 || call.countable(&[count + rows.max(0), rank])? < 0 || rows < 0 {
+        return call.fault(format!("the places {given:?} are none in a tensor of extents {shape:?}"));
+    }
+    let dtype = call.dtype(places)?;
+    let row_of = call.sliced(places, &[1], &[0], &[1])?;
+    let row_of = call.reshaped(row_of, &[count])?;
+    let row_of = call.cast(row_of, DType::I64)?;
+    let (zero, one) = (call.scalar(DType::I64, 0.0)?, call.scalar(DType::I64, 1.0)?);
+    let (zeros, ones) = (call.broadcast(zero, &[rows])?, call.broadcast(one, &[count])?);
+    let adding = Attrs::new().with("axis", 0).with("reduction", "add");
+    let filled = call.row(&indexing::SCATTER_ELEMENTS, &[zeros, row_of, ones], adding)?;
+    let is_empty = call.plain(&ew::EQUAL, &[filled, zero])?;
+    // All entries and one for each row, by their rows; then those that are wanted.
+    let own: Vec<i64> = (0..rows).collect();
+    let own = call.ints_in(DType::I64, &[rows], &own)?;
+    let all_rows = call.joined(&[row_of, own], 0)?;
+    let always = call.cast(ones, DType::Bool)?;
+    let is_wanted = call.joined(&[always, is_empty], 0)?;
+    let order = ascending(call, all_rows, count + rows)?;
+    let is_wanted = call.gathered(is_wanted, order, 0)?;
+    let wanted = places_where(call, is_wanted, count + rows)?;
+    let order = call.gathered(order, wanted, 0)?;
+    let own = call.expanded(own, &[1])?;
+    let own = call.cast(own, dtype)?;
+    let own = call.padded(own, &[0, 0], &[0, rank - 1], 0.0)?;
+    let places = call.joined(&[places, own], 0)?;
+    let default = call.reshaped(default, &[1])?;
+    let default = call.broadcast(default, &[rows])?;
+    let values = call.joined(&[values, default], 0)?;
+    let (places, values) = (call.gathered(places, order, 0)?, call.gathered(values, order, 0)?);
+    Ok(Made::several(vec![places, values, is_empty]))
 }

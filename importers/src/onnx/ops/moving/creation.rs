@@ -16,7 +16,6 @@ pub const ROWS: &[Conversion] = &[
     row("ConstantOfShape", constant_of_shape),
     row("EyeLike", eye_like),
     row("Range", range),
-    row("Dropout", dropout),
 ];
 
 fn constant(im: &mut Importer, node: &Node) -> Converted {
@@ -36,8 +35,8 @@ fn constant(im: &mut Importer, node: &Node) -> Converted {
         Tensor::from_strings(&[], &[text])?
     } else if let Some(list) = node.strings("value_strings")? {
         Tensor::from_strings(&[list.len()], &list)?
-    } else if node.has("sparse_value") {
-        return Err(Fault::unsupported("a sparse constant"));
+    } else if let Some(tensor) = node.sparse_tensor("sparse_value", directory)? {
+        tensor
     } else {
         return Err(Fault::MissingAttribute { name: "value".into() });
     };
@@ -148,30 +147,4 @@ fn dynamic_range(im: &mut Importer, node: &Node, dtype: DType) -> Result<Option<
         return Ok(None);
     }
     im.arange_dim(dtype, &size, *start as f64, *delta as f64).map(Some)
-}
-
-/// The identity, except in training; the mask keeps everything.
-fn dropout(im: &mut Importer, node: &Node) -> Converted {
-    let x = node.input(0)?;
-    if node.version >= 12
-        && let Some(training) = node.opt(2)
-    {
-        let training = im.value_of(training, "whether Dropout trains")?;
-        let ratio = match node.opt(1) {
-            Some(ratio) => {
-                im.value_of(ratio, "the ratio of Dropout")?.to_f64s().first().copied().unwrap_or(0.0)
-            }
-            None => 0.5,
-        };
-        if training.to_ints().iter().any(|&t| t != 0) && ratio != 0.0 {
-            return Err(Fault::unsupported("Dropout in training"));
-        }
-    }
-    if !node.wants(1) {
-        return Ok(vec![x]);
-    }
-    let shape = im.shape(x, "the operand")?;
-    let dtype = if node.version >= 10 { DType::Bool } else { im.dtype(x)? };
-    let mask = im.full(dtype, &shape, 1.0)?;
-    Ok(vec![x, mask])
 }

@@ -3,6 +3,7 @@
 pub mod creation;
 pub mod grams;
 pub mod indexing;
+pub mod random;
 pub mod resize;
 pub mod selection;
 pub mod shape;
@@ -20,5 +21,6 @@ pub const FAMILIES: &[&[Conversion]] = &[
     indexing::ROWS,
     selection::ROWS,
     creation::ROWS,
+    random::ROWS,
     grams::ROWS,
 ];

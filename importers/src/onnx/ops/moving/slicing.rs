@@ -142,21 +142,25 @@ fn slice_by_values(
         return Err(Fault::value("starts, ends, axes and steps must have one length"));
     }
     for (i, (&axis, &step)) in axes.iter().zip(&strides).enumerate() {
-        if step < 1 {
-            return Err(Fault::unsupported("a slice from back to front whose limits are computed"));
+        if step == 0 {
+            return Err(Fault::value("a slice goes in steps that are not 0"));
         }
+        // From back to front, the end is the place before the first element.
+        let is_back = step < 0;
         let (extent, zero) = (im.extent_of(x, axis)?, im.scalar(DType::I64, 0.0)?);
-        let place = |im: &mut Importer, list: Value| {
+        let last = if is_back { im.add_f(extent, -1.0)? } else { extent };
+        let place = |im: &mut Importer, list: Value, least: f64| {
             let at = im.select_at(list, 0, i as i64)?;
             let (negative, from_end) = (im.less(at, zero)?, im.add(at, extent)?);
             let at = im.select(negative, from_end, at)?;
-            let at = im.maximum(at, zero)?;
-            im.minimum(at, extent)
+            let at = im.max_f(at, least)?;
+            im.minimum(at, last)
         };
-        let (begin, end) = (place(im, begins)?, place(im, ends)?);
-        let span = im.sub(end, begin)?;
-        let up = im.add_f(span, (step - 1) as f64)?;
-        let steps = im.scalar(DType::I64, step as f64)?;
+        let (begin, end) = (place(im, begins, 0.0)?, place(im, ends, if is_back { -1.0 } else { 0.0 })?);
+        let span = if is_back { im.sub(begin, end)? } else { im.sub(end, begin)? };
+        let size = step.saturating_abs();
+        let up = im.add_f(span, (size - 1) as f64)?;
+        let steps = im.scalar(DType::I64, size as f64)?;
         let count = im.div(up, steps)?;
         let count = im.maximum(count, zero)?;
         x = im.stepped(x, axis, begin, (count, step))?;

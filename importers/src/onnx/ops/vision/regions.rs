@@ -14,6 +14,7 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::moving::spatial::Window;
+use crate::onnx::ops::vision::adaptive::{self, Regions};
 use crate::onnx::ops::{Conversion, row};
 
 pub const ROWS: &[Conversion] = &[row("RoiAlign", roi_align), row("DeformConv", deform_conv)];
@@ -115,12 +116,12 @@ fn roi_align(im: &mut Importer, node: &Node) -> Converted {
         _ => return Err(Fault::Attribute { name: "mode".into(), expected: "avg or max" }),
     };
     let samples = match node.int("sampling_ratio", 0)? {
-        0 => {
+        0 if greatest => {
             return Err(Fault::unsupported(
-                "a number of samples that depends on the regions (sampling_ratio 0)",
+                "the greatest of a number of samples that depends on the regions (sampling_ratio 0)",
             ));
         }
-        s if (1..=MOST_SAMPLES).contains(&s) => s,
+        s if (0..=MOST_SAMPLES).contains(&s) => s,
         s => {
             return Err(Fault::value(format!(
                 "attribute sampling_ratio must be from 0 to {MOST_SAMPLES}, found {s}"
@@ -129,18 +130,27 @@ fn roi_align(im: &mut Importer, node: &Node) -> Converted {
     };
     let scale = node.float("spatial_scale", 1.0)?;
     let wide = im.wide(rois)?;
-    let mut axes = Vec::new();
-    for (name, at, extent) in [("output_height", 1, height), ("output_width", 0, width)] {
-        let cells = match node.int(name, 1)? {
+    let (mut ends, mut cells) = ([[wide; 2]; 2], [0; 2]);
+    for (axis, (name, at)) in [("output_height", 1), ("output_width", 0)].into_iter().enumerate() {
+        cells[axis] = match node.int(name, 1)? {
             cells if (1..1 << 16).contains(&cells) => cells,
             cells => return Err(Fault::value(format!("attribute {name} must be positive, found {cells}"))),
         };
-        let end = |im: &mut Importer, i: i64| {
-            let end = im.slice(wide, 1, i, i + 1)?;
-            let end = im.mul_f(end, scale)?;
-            if half { im.add_f(end, -0.5) } else { Ok(end) }
-        };
-        let (begin, end) = (end(im, at)?, end(im, at + 2)?);
+        for (end, i) in ends[axis].iter_mut().zip([at, at + 2]) {
+            *end = im.slice(wide, 1, i, i + 1)?;
+            *end = im.mul_f(*end, scale)?;
+            if half {
+                *end = im.add_f(*end, -0.5)?;
+            }
+        }
+    }
+    if samples == 0 {
+        let regions = Regions { ends, batches, count, cells, at_least_one: !half };
+        return adaptive::mean(im, x, &regions, [n, channels, height, width]);
+    }
+    let mut axes = Vec::new();
+    for (axis, extent) in [height, width].into_iter().enumerate() {
+        let ([begin, end], cells) = (ends[axis], cells[axis]);
         let mut size = im.sub(end, begin)?;
         if !half {
             size = im.max_f(size, 1.0)?;

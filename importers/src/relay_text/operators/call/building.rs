@@ -17,7 +17,7 @@ const MOST_ELEMENTS: i64 = 1 << 22;
 impl<'c> Call<'_, 'c, '_> {
     // --- Constants
 
-    fn table(&mut self, tensor: Result<Tensor, impl std::fmt::Display>) -> Outcome<Value<'c>> {
+    pub fn table(&mut self, tensor: Result<Tensor, impl std::fmt::Display>) -> Outcome<Value<'c>> {
         match tensor {
             Ok(tensor) => Ok(self.emitter.value(&Made::Literal(Literal::Scalar(Rc::new(tensor))), self.span)),
             Err(error) => self.fault(error.to_string()),

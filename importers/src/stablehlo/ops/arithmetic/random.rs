@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   THREE_FRY   state [key, counter]         two words of 32 bits for each counter, 20 rounds of add, rotate, xor
-//!   PHILOX      state [key, counter, high]   four words for each counter, 10 rounds of products; without high it is the key
+//!   PHILOX      state [key, counter, high]   the words of relay.philox; without high it is the key
 //! ```
 //! Which counter gives which element is as in XLA, so that the same state gives the same numbers there.
 
@@ -12,8 +12,9 @@ use crate::stablehlo::emit::{Emitter, Held, Results};
 use crate::stablehlo::graph::Operation;
 use crate::stablehlo::ops::{Row, row};
 use fusion_dialects::Value;
-use fusion_operators::DType;
 use fusion_operators::ops::elementwise as ew;
+use fusion_operators::ops::philox::{PHILOX, WORDS};
+use fusion_operators::{Attrs, DType};
 
 pub const ROWS: &[Row] = &[
     row("stablehlo.rng_bit_generator", generate),
@@ -24,8 +25,6 @@ pub const ROWS: &[Row] = &[
 
 const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
 const PARITY: i128 = 0x1BD1_1BDA;
-const PHILOX_STEPS: [i128; 2] = [0x9E37_79B9, 0xBB67_AE85];
-const PHILOX_FACTORS: [i128; 2] = [0xD251_1F53, 0xCD9E_8D57];
 
 type Words<'c, const N: usize> = [Value<'c>; N];
 
@@ -72,29 +71,6 @@ fn three_fry<'c>(e: &mut Emitter<'c, '_>, counter: Words<'c, 2>, key: Words<'c, 
         x[0] = e.add(x[0], keys[(group + 1) % 3])?;
         x[1] = e.add(x[1], keys[(group + 2) % 3])?;
         x[1] = e.add(x[1], count)?;
-    }
-    Ok(x)
-}
-
-/// The upper and the lower half of a product with a constant.
-fn product<'c>(e: &mut Emitter<'c, '_>, x: Value<'c>, factor: i128) -> Outcome<Words<'c, 2>> {
-    let (x, factor) = (e.cast(x, DType::U64)?, number(e, DType::U64, factor)?);
-    let product = e.mul(x, factor)?;
-    let [low, high] = halves(e, product)?;
-    Ok([high, low])
-}
-
-fn philox<'c>(e: &mut Emitter<'c, '_>, counter: Words<'c, 4>, key: Words<'c, 2>) -> Outcome<Words<'c, 4>> {
-    let (mut x, mut key) = (counter, key);
-    for _ in 0..10 {
-        let ([high0, low0], [high1, low1]) =
-            (product(e, x[0], PHILOX_FACTORS[0])?, product(e, x[2], PHILOX_FACTORS[1])?);
-        let (first, second) = (xor(e, high1, x[1])?, xor(e, high0, x[3])?);
-        x = [xor(e, first, key[0])?, low1, xor(e, second, key[1])?, low0];
-        for (word, step) in key.iter_mut().zip(PHILOX_STEPS) {
-            let step = number(e, DType::U32, step)?;
-            *word = e.add(*word, step)?;
-        }
     }
     Ok(x)
 }
@@ -194,26 +170,22 @@ fn by_philox<'c>(
     width: usize,
 ) -> Outcome<(Value<'c>, usize)> {
     // Of two words the key is the upper half of the counter as well.
-    let high = high.unwrap_or(key);
+    let parts = [e.reshape(counter, &[1])?, e.reshape(high.unwrap_or(key), &[1])?];
+    let counter = e.concat(&parts, 0)?;
     let count: usize = shape.iter().product();
-    let each = if width == 8 { 2 } else { 4 };
-    let blocks = count.div_ceil(each);
-    let low = counters(e, counter, &[blocks])?;
-    let wrapped = e.less(low, counter)?;
-    let carry = e.cast(wrapped, DType::U64)?;
-    let high = e.add(high, carry)?;
-    let ([a, b], [c, d], key) = (halves(e, low)?, halves(e, high)?, halves(e, key)?);
-    let made = philox(e, [a, b, c, d], key)?;
-    let columns = match width {
-        8 => vec![joined(e, [made[0], made[1]])?, joined(e, [made[2], made[3]])?],
-        _ => made.to_vec(),
-    };
-    let mut apart = Vec::new();
-    for column in columns {
-        apart.push(e.reshape(column, &[blocks, 1])?);
+    let each: usize = if width == 8 { 2 } else { 1 };
+    let numbers = e.iota_along(DType::U64, count, 0, 1)?;
+    let numbers = e.reshape(numbers, shape)?;
+    let mut words = Vec::new();
+    for word in 0..each {
+        let (each, word) = (number(e, DType::U64, each as i128)?, number(e, DType::U64, word as i128)?);
+        let first = e.mul(numbers, each)?;
+        let places = e.add(first, word)?;
+        words.push(e.op(&PHILOX, &[key, counter, places], Attrs::new())?);
     }
-    let rows = e.concat(&apart, 1)?;
-    let all = e.reshape(rows, &[blocks * each])?;
-    let all = e.slice(all, 0, [0, count, 1])?;
-    Ok((e.reshape(all, shape)?, blocks))
+    let bits = match words[..] {
+        [low, high] => joined(e, [low, high])?,
+        _ => words[0],
+    };
+    Ok((bits, (count * each).div_ceil(WORDS as usize)))
 }
