@@ -225,7 +225,7 @@ impl Compiler {
 
     /// Compiles a model and loads it: a path, or a [`Source`] in memory. The system's C compiler links it.
     pub fn compile<'a>(&self, model: impl Into<Source<'a>>) -> Result<Module, Error> {
-        let compiled = driver::compile(model, &self.resolved()?)?;
+        let compiled = driver::compile(model, &self.options()?)?;
         let scratch = tempfile::tempdir().map_err(Error::file("write", &std::env::temp_dir()))?;
         let library = scratch.path().join("model.so");
         package(&compiled, None, |package| package.write_library(&library))?;
@@ -234,12 +234,29 @@ impl Compiler {
 
     /// Compiles a model into a shared library with a C header beside it, whose path it gives. The target may be another machine.
     pub fn compile_to<'a>(&self, model: impl Into<Source<'a>>, library: &Path) -> Result<PathBuf, Error> {
-        let compiled = driver::compile(model, &self.resolved()?)?;
+        let compiled = driver::compile(model, &self.options()?)?;
         Ok(package(&compiled, None, |package| package.write(library))?)
     }
 
-    /// The options, with those that follow from others.
-    fn resolved(&self) -> Result<CompileOptions, Error> {
+    /// The module that a model is behind a stage of the compiler, as text without large constants: `import`, `relay`, `te`, `schedule`,
+    /// `loop`, `llvm`, or the name of a stage of `fusion-opt`'s pipelines.
+    ///
+    /// ```
+    /// use fusion::{Compiler, Source};
+    ///
+    /// let model = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+    ///   %y = relay.relu %x : (tensor<3xf32>) -> tensor<3xf32>
+    ///   return %y : tensor<3xf32>
+    /// }";
+    /// assert!(Compiler::new().module_text(Source::mlir(model), "te")?.contains("te.compute"));
+    /// # Ok::<(), fusion::Error>(())
+    /// ```
+    pub fn module_text<'a>(&self, model: impl Into<Source<'a>>, stage: &str) -> Result<String, Error> {
+        Ok(crate::stages::text(model, &self.options()?, stage)?)
+    }
+
+    /// The options for the layer below, with those that follow from others.
+    pub fn options(&self) -> Result<CompileOptions, Error> {
         let CompileOptions { opt_level, fp_math, .. } = &self.options;
         if *opt_level > 3 {
             return Err(Error::Option(format!(

@@ -38,6 +38,7 @@ pub mod programs;
 pub mod quantize;
 pub mod shapes;
 pub mod source;
+pub mod stages;
 pub mod target;
 pub mod validate;
 

@@ -11,6 +11,8 @@ gives, a torch.nn.Module with example inputs, or the text of a module of MLIR. W
 
 from ._fusion import FusionError, __version__
 from .model import Module, Port, compile, import_text, load, opt
+from .quantization import quantize
+from .reports import Report
 from .rules import Value, rewrite
 from .session import (
     ExecutionMode, GraphOptimizationLevel, InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions,
@@ -19,6 +21,6 @@ from .session import (
 
 __all__ = [
     "ExecutionMode", "FusionError", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata", "Module", "NodeArg", "OrtValue", "Port",
-    "RunOptions", "SessionOptions", "Value", "__version__", "compile", "disable_telemetry_events", "get_all_providers", "get_available_providers", "get_device", "import_text", "load", "opt", "rewrite",
+    "Report", "RunOptions", "SessionOptions", "Value", "__version__", "compile", "disable_telemetry_events", "get_all_providers", "get_available_providers", "get_device", "import_text", "load", "opt", "quantize", "rewrite",
     "set_default_logger_severity",
 ]

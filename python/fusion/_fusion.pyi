@@ -24,20 +24,45 @@ class Module:
     def run(self, inputs: Sequence[Any]) -> list[tuple[str, str, list[int], bytearray | list[str]]]: ...
     def run_into(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
 
+class Compiler:
+    """A model, and how it is compiled."""
+
+    def __init__(
+        self,
+        model: Any,
+        format: str,
+        *,
+        target: str | None = None,
+        fp_math: str | None = None,
+        max_error: float | None = None,
+        opt_level: int = 3,
+        shapes: dict[str, str] | None = None,
+        likely: list[dict[str, list[int]]] | None = None,
+        schedules: list[str] | None = None,
+        tuning_logs: list[str] | None = None,
+        jobs: int | None = None,
+    ) -> None: ...
+    def compile(self) -> Module: ...
+    def explain(self, measure: bool, budget: float) -> tuple[str, str, str]: ...
+    def profile(self, budget: float) -> tuple[str, str]: ...
+    def module_text(self, stage: str) -> str: ...
+
 def command_line(program: str, command: Sequence[str], arguments: Sequence[str]) -> int: ...
-def compile(
-    model: Any,
-    format: str,
+def quantize(
+    model: str | PathLike[str],
+    samples: str | PathLike[str],
+    ending: str,
     *,
-    target: str | None = None,
-    fp_math: str | None = None,
-    max_error: float | None = None,
-    opt_level: int = 3,
-    shapes: dict[str, list[int]] | None = None,
-    schedules: list[str] | None = None,
-    tuning_logs: list[str] | None = None,
-    jobs: int | None = None,
-) -> Module: ...
+    dtype: str,
+    per_channel: bool,
+    method: str,
+    percentile: float | None,
+    max_loss: float | None,
+    metric: str,
+    labels: list[int] | None,
+    target: str | None,
+    threads: int,
+) -> tuple[bytes, str, str, str]: ...
 def opt(text: str, pipeline: str) -> str: ...
 def import_text(model: Any, format: str) -> str: ...
 def onnx_facts(model: Any, format: str) -> dict[str, Any] | None: ...

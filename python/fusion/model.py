@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fusion
+from .reports import Report
 from .tensors import array, copied, given, numpy_dtype, writable
 
 
@@ -107,12 +108,13 @@ def compile(  # noqa: A001, the word of the field
     content, form = source(model, example, dynamic_shapes)
     extents = {name: shape if isinstance(shape, str) else ",".join(map(str, shape)) for name, shape in (shapes or {}).items()}
     sizes = [{name: list(shape) for name, shape in one.items()} for one in likely]
-    compiled = _fusion.compile(
+    compiler = _fusion.Compiler(
         content, form, target=target, fp_math=fp_math, max_error=max_error, opt_level=opt_level, shapes=extents, likely=sizes,
         schedules=files(schedules), tuning_logs=files(tuning_log), jobs=jobs,
     )
+    compiled = compiler.compile()
     compiled.set_threads(threads)
-    return Module(compiled, _fusion.onnx_facts(content, form))
+    return Module(compiled, _fusion.onnx_facts(content, form), compiler)
 
 
 def load(path: str | os.PathLike, *, threads: int = 1) -> Module:
@@ -135,8 +137,9 @@ def opt(text: str, pipeline: str) -> str:
 class Module:
     """A compiled model. Threads may share it."""
 
-    def __init__(self, compiled: _fusion.Module, facts: dict[str, Any] | None = None):
+    def __init__(self, compiled: _fusion.Module, facts: dict[str, Any] | None = None, compiler: _fusion.Compiler | None = None):
         self._compiled = compiled
+        self._compiler = compiler
         self.facts = facts
         own = compiled.outputs()
         # Where shapes are dynamic, the model's own words say more.
@@ -190,6 +193,31 @@ class Module:
         results = [np.empty(shape, dtype) for shape, dtype in self._results] if out is None else out
         self._compiled.run_into(values, list(map(writable, results)))
         return [], results
+
+    def explain(self, *, measure: bool = False, budget: float = 20.0) -> Report:
+        """What was fused into each kernel, what it costs, and why: what `fusion explain` tells. The model is compiled once more for it.
+
+        measure: whether each kernel is measured by itself on random inputs, and the whole model, for at most `budget` seconds each.
+        """
+        return Report(*self._source("explain").explain(measure, budget))
+
+    def profile(self, *, budget: float = 20.0) -> Report:
+        """Where the time goes, kernel by kernel, each measured by itself; for at most `budget` seconds. For models of operators alone."""
+        text, data = self._source("profile").profile(budget)
+        return Report(text, None, data)
+
+    def mlir(self, stage: str = "relay") -> str:
+        """The module behind a stage of the compiler, without large constants.
+
+        stage: "import", "relay" (kernels are decided), "te" (each says what it computes), "schedule" (and how), "loop", "llvm", or the name
+            of a stage of fusion-opt's pipelines, such as "loop-vectorize".
+        """
+        return self._source("mlir").module_text(stage)
+
+    def _source(self, wanted: str) -> _fusion.Compiler:
+        if self._compiler is None:
+            raise _fusion.FusionError(f"{wanted} needs the model itself, and this library was loaded; compile the model with fusion.compile")
+        return self._compiler
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the library, and its C header beside it."""

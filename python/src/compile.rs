@@ -3,8 +3,9 @@
 use crate::module::Module;
 use crate::port::declared;
 use crate::raised;
+use crate::report;
 use fusion::models::onnx_facts as onnx_facts_of;
-use fusion::{Compiler, Format, Level, Source};
+use fusion::{Format, Level, Source};
 use fusion_tuning::log;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -65,66 +66,99 @@ fn text(model: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// Compiles a model and loads it.
-#[pyfunction]
-#[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, likely=None, schedules=None, tuning_logs=None, jobs=None))]
-#[allow(clippy::too_many_arguments)]
-pub fn compile(
-    py: Python<'_>,
-    model: &Bound<'_, PyAny>,
-    format: &str,
-    target: Option<&str>,
-    fp_math: Option<&str>,
-    max_error: Option<f64>,
-    opt_level: u8,
-    shapes: Option<BTreeMap<String, String>>,
-    likely: Option<Vec<BTreeMap<String, Vec<u64>>>>,
-    schedules: Option<Vec<PathBuf>>,
-    tuning_logs: Option<Vec<PathBuf>>,
-    jobs: Option<usize>,
-) -> PyResult<Module> {
-    let model = Model::of(model, format)?;
-    let mut compiler = Compiler::new().opt_level(opt_level);
-    if let Some(target) = target {
-        compiler = compiler.target(target).map_err(raised)?;
+/// A model, and how it is compiled.
+#[pyclass(frozen, module = "fusion._fusion")]
+pub struct Compiler {
+    model: Model,
+    inner: fusion::Compiler,
+}
+
+#[pymethods]
+impl Compiler {
+    #[new]
+    #[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, likely=None, schedules=None, tuning_logs=None, jobs=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        model: &Bound<'_, PyAny>,
+        format: &str,
+        target: Option<&str>,
+        fp_math: Option<&str>,
+        max_error: Option<f64>,
+        opt_level: u8,
+        shapes: Option<BTreeMap<String, String>>,
+        likely: Option<Vec<BTreeMap<String, Vec<u64>>>>,
+        schedules: Option<Vec<PathBuf>>,
+        tuning_logs: Option<Vec<PathBuf>>,
+        jobs: Option<usize>,
+    ) -> PyResult<Compiler> {
+        let model = Model::of(model, format)?;
+        let mut compiler = fusion::Compiler::new().opt_level(opt_level);
+        if let Some(target) = target {
+            compiler = compiler.target(target).map_err(raised)?;
+        }
+        if let Some(name) = fp_math {
+            let level = Level::named(name).ok_or_else(|| {
+                let known: Vec<&str> = Level::ALL.iter().map(|(_, known)| *known).collect();
+                PyValueError::new_err(format!(
+                    "fp_math is {name:?}, and one of {} is expected",
+                    known.join(", ")
+                ))
+            })?;
+            compiler = compiler.fp_math(level);
+        }
+        if let Some(error) = max_error {
+            compiler = compiler.max_error(error);
+        }
+        for (input, extents) in shapes.unwrap_or_default() {
+            compiler = compiler.extents(&input, &extents).map_err(raised)?;
+        }
+        for (input, extents) in likely.unwrap_or_default().into_iter().flatten() {
+            compiler = compiler.likely(&input, &extents);
+        }
+        for file in schedules.unwrap_or_default() {
+            compiler = compiler.schedule(file);
+        }
+        if let Some(jobs) = jobs {
+            compiler = compiler.jobs(jobs);
+        }
+        let mut logs = Vec::new();
+        for path in tuning_logs.unwrap_or_default() {
+            let records = log::read(&path).map_err(raised)?;
+            logs.push((path, records));
+        }
+        let mut notes = Vec::new();
+        compiler = compiler.choices(|target| {
+            let fit = log::fit(&logs, target, None);
+            notes = fit.notes;
+            fit.choices
+        });
+        for note in notes {
+            warn(py, &format!("{note}; until then the kernels get their default schedules"))?;
+        }
+        Ok(Compiler { model, inner: compiler })
     }
-    if let Some(name) = fp_math {
-        let level = Level::named(name).ok_or_else(|| {
-            let known: Vec<&str> = Level::ALL.iter().map(|(_, known)| *known).collect();
-            PyValueError::new_err(format!("fp_math is {name:?}, and one of {} is expected", known.join(", ")))
-        })?;
-        compiler = compiler.fp_math(level);
+
+    /// Compiles the model and loads it.
+    fn compile(&self, py: Python<'_>) -> PyResult<Module> {
+        py.detach(|| self.inner.compile(self.model.source())).map(Module::new).map_err(raised)
     }
-    if let Some(error) = max_error {
-        compiler = compiler.max_error(error);
+
+    /// What `fusion explain` tells of it: as text, as a page of HTML, and as JSON.
+    fn explain(&self, py: Python<'_>, measure: bool, budget: f64) -> PyResult<(String, String, String)> {
+        py.detach(|| report::explain(&self.inner, self.model.source(), measure.then_some(budget)))
+            .map_err(raised)
     }
-    for (input, extents) in shapes.unwrap_or_default() {
-        compiler = compiler.extents(&input, &extents).map_err(raised)?;
+
+    /// What `fusion bench --profile` tells of it: as text and as JSON.
+    fn profile(&self, py: Python<'_>, budget: f64) -> PyResult<(String, String)> {
+        py.detach(|| report::profile(&self.inner, self.model.source(), budget)).map_err(raised)
     }
-    for (input, extents) in likely.unwrap_or_default().into_iter().flatten() {
-        compiler = compiler.likely(&input, &extents);
+
+    /// The module behind a stage of the compiler, as text without large constants.
+    fn module_text(&self, py: Python<'_>, stage: &str) -> PyResult<String> {
+        py.detach(|| self.inner.module_text(self.model.source(), stage)).map_err(raised)
     }
-    for file in schedules.unwrap_or_default() {
-        compiler = compiler.schedule(file);
-    }
-    if let Some(jobs) = jobs {
-        compiler = compiler.jobs(jobs);
-    }
-    let mut logs = Vec::new();
-    for path in tuning_logs.unwrap_or_default() {
-        let records = log::read(&path).map_err(raised)?;
-        logs.push((path, records));
-    }
-    let mut notes = Vec::new();
-    compiler = compiler.choices(|target| {
-        let fit = log::fit(&logs, target, None);
-        notes = fit.notes;
-        fit.choices
-    });
-    for note in notes {
-        warn(py, &format!("{note}; until then the kernels get their default schedules"))?;
-    }
-    py.detach(|| compiler.compile(model.source())).map(Module::new).map_err(raised)
 }
 
 fn warn(py: Python<'_>, text: &str) -> PyResult<()> {

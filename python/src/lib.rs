@@ -12,6 +12,8 @@ mod command_line;
 mod compile;
 mod module;
 mod port;
+mod quantize;
+mod report;
 mod rules;
 
 use pyo3::create_exception;
@@ -34,11 +36,12 @@ fn raised(error: impl std::fmt::Display) -> PyErr {
 fn _fusion(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FusionError", module.py().get_type::<FusionError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<compile::Compiler>()?;
     module.add_class::<module::Module>()?;
     module.add_function(wrap_pyfunction!(command_line::command_line, module)?)?;
-    module.add_function(wrap_pyfunction!(compile::compile, module)?)?;
     module.add_function(wrap_pyfunction!(compile::opt, module)?)?;
     module.add_function(wrap_pyfunction!(rules::add_rule, module)?)?;
+    module.add_function(wrap_pyfunction!(quantize::quantize, module)?)?;
     module.add_function(wrap_pyfunction!(compile::onnx_facts, module)?)?;
     module.add_function(wrap_pyfunction!(compile::import_text, module)?)
 }

@@ -40,7 +40,7 @@ def compile_graph(
     """
     try:
         graph = Graph(module, TABLE, DECOMPOSITIONS, constants)
-        compiled = _fusion.compile(graph.text(), "mlir") if graph.returned else None
+        compiled = _fusion.Compiler(graph.text(), "mlir").compile() if graph.returned else None
     except (Unsupported, _fusion.FusionError) as why:
         warnings.warn(f"fusion does not compile a graph, which runs as torch runs it: {why}", stacklevel=2)
         compiled = None

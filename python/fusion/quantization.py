@@ -1,0 +1,61 @@
+"""Quantizing models by samples of their inputs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _fusion
+from .model import source
+from .reports import Report
+
+
+def quantize(
+    model: Any,
+    data: str | os.PathLike | Mapping[str, Any],
+    output: str | os.PathLike,
+    *,
+    dtype: str = "int8",
+    scheme: str = "per-channel",
+    method: str = "max",
+    percentile: float | None = None,
+    max_loss: float | None = None,
+    metric: str = "cosine",
+    labels: Sequence[int] | None = None,
+    target: str | None = None,
+    threads: int = 1,
+) -> Report:
+    """Quantizes a model and writes it to `output`: an ordinary ONNX file with QuantizeLinear and DequantizeLinear, or .mlir. What was found is returned.
+
+    data: samples by input, whose first axis counts them; or a .npz or .npy file of such, or a folder with a file for each run.
+    dtype: "int8" (data and weights), or "int4-weights" (data in floats).
+    scheme: "per-channel" or "per-tensor" scales of weights.
+    method: how ranges follow from what was seen: "max", "percentile", "mse", "kl-divergence", "entropy" or "power-of-two".
+    percentile: per cent of the elements that method "percentile" keeps in range.
+    max_loss: the largest loss, such as 0.01: layers get more bits, up to floats, until it is kept.
+    metric: how it is measured: "cosine", "mse" or "top1", for which `labels` are the right classes.
+    """
+    if scheme not in ("per-channel", "per-tensor"):
+        raise ValueError(f"scheme is {scheme!r}, and 'per-channel' or 'per-tensor' is expected")
+    with tempfile.TemporaryDirectory() as scratch:
+        content, form = source(model)
+        if form != "file":
+            path = Path(scratch, "model." + {"bytes": "onnx", "stablehlo": "mlir"}.get(form, form))
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            content = str(path)
+        if isinstance(data, Mapping):
+            samples = os.path.join(scratch, "samples.npz")
+            np.savez(samples, **{name: np.asarray(array) for name, array in data.items()})
+        else:
+            samples = os.fspath(data)
+        quantized, text, page, told = _fusion.quantize(
+            content, samples, Path(output).suffix, dtype=dtype, per_channel=scheme == "per-channel", method=method, percentile=percentile,
+            max_loss=max_loss, metric=metric, labels=None if labels is None else [int(label) for label in labels], target=target, threads=threads,
+        )
+    Path(output).write_bytes(quantized)
+    return Report(text, page, told)
