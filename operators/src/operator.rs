@@ -3,7 +3,7 @@
 use crate::evaluation::Evaluated;
 use crate::form::Form;
 use crate::quantization::Quantization;
-use crate::{Attrs, DType, Tensor, TensorType, Violation};
+use crate::{Attrs, DType, Precision, Tensor, TensorType, Violation};
 
 /// How an operator may be fused with its neighbours: Relay's operator patterns
 /// (Roesch et al., "Relay: A High-Level Compiler for Deep Learning", section 4.4), ordered from the
@@ -40,6 +40,9 @@ pub struct Call<'a> {
 /// Result types, or the constraint that does not hold.
 pub type Related = Result<Vec<TensorType>, Violation>;
 
+/// The attribute of products with the element type of their sums.
+pub const OUT_DTYPE: &str = "out_dtype";
+
 /// A type relation.
 pub type Relation = fn(&Call) -> Related;
 
@@ -70,6 +73,8 @@ pub struct Operator {
     pub takes_strings: bool,
     /// What a quantizer may do with a call; without it a call stays in floats.
     pub quantization: Option<&'static Quantization>,
+    /// In which floats it computes where a program has narrow ones; without it, as its fusion kind says ([`Operator::precision`]).
+    pub computes: Option<Precision>,
 }
 
 impl Operator {
@@ -91,6 +96,7 @@ impl Operator {
             reference,
             takes_strings: false,
             quantization: None,
+            computes: None,
         }
     }
 
@@ -102,6 +108,11 @@ impl Operator {
     /// The same row, whose calls may be quantized.
     pub const fn quantized(self, how: &'static Quantization) -> Operator {
         Operator { quantization: Some(how), ..self }
+    }
+
+    /// The same row, which computes in those floats whatever its fusion kind says.
+    pub const fn computes(self, precision: Precision) -> Operator {
+        Operator { computes: Some(precision), ..self }
     }
 
     /// The same row, of an operator that only moves or compares elements, or is one of strings.
@@ -122,6 +133,20 @@ impl Operator {
     /// Fewest and most operands; `usize::MAX` for any number.
     pub fn arity(&self) -> (usize, usize) {
         self.form.arity()
+    }
+
+    /// In which floats it computes where a program has narrow ones.
+    pub fn precision(&self) -> Precision {
+        self.computes.unwrap_or(match self.fusion {
+            FusionKind::Contraction => Precision::Narrow,
+            FusionKind::Elementwise | FusionKind::Broadcast | FusionKind::Injective => Precision::Follow,
+            FusionKind::Reduction | FusionKind::Rows | FusionKind::Opaque => Precision::Wide,
+        })
+    }
+
+    /// True when an attribute of its calls says in which type their products are summed.
+    pub fn names_sums(&self) -> bool {
+        self.form.attributes.iter().any(|attribute| attribute.name == OUT_DTYPE)
     }
 
     /// True when both are the same row.

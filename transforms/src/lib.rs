@@ -36,6 +36,7 @@ pub fn register() {
     fusion_dialects::register::<relay::lift_lambdas::RelayLiftLambdas>();
     fusion_dialects::register::<relay::infer_types::InferTypes>();
     fusion_dialects::register::<relay::loop_kernels::LoopKernels>();
+    fusion_dialects::register::<relay::mixed_precision::ToMixedPrecision>();
     fusion_dialects::register::<relay::monomorphise::Monomorphise>();
     fusion_dialects::register::<relay::number_strings::NumberStrings>();
     fusion_dialects::register::<relay::partial_eval::RelayPartialEval>();

@@ -260,6 +260,7 @@ pub const SAMPLES: &[Sample] = &[
     ("half-precision-in-f32", "(matmul {} (cast {dtype=f16} x:[e,a,b]) (cast {dtype=f16} c:[b,f]))"),
     ("half-precision-in-f32", "(dense {} (cast {dtype=bf16} x:[a,b]) (cast {dtype=bf16} c:[f,b]))"),
     ("half-precision-in-f32", "(conv2d {padding=[1,1,0,2],strides=[2,1]} (cast {dtype=f16} x:[a,4,7,6]) (cast {dtype=f16} c:[f,4,3,3]))"),
+    ("half-precision-in-f32", "(dense {out_dtype=f32} (cast {dtype=f16} x:[a,b]) (cast {dtype=f16} c:[f,b]))"),
     ("product-of-quantized", "(matmul {} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=ui8} (clip {min=0.0,max=255.0} (mul {} x:[e,a,b] 240.0)))) (cast {dtype=i32} 3.0))) 0.02) (mul {} (cast {dtype=f32} (cast {dtype=i32} (cast {dtype=i8} (mul {} c:[b,f] 127.0)))) d:[f]))"),
     ("product-of-quantized", "(matmul {} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=i8} (mul {} x:[e,a,b] 127.0))) (cast {dtype=i32} 3.0))) 0.02) (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=i8} (mul {} y:[e,b,f] 127.0))) (cast {dtype=i32} -5.0))) 0.03))"),
     ("product-of-quantized", "(matmul {transpose_b=true} (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=i8} (mul {} x:[e,a,b] 127.0))) (cast {dtype=i32} 3.0))) 0.02) (mul {} (cast {dtype=f32} (sub {} (cast {dtype=i32} (cast {dtype=ui8} (clip {min=0.0,max=255.0} (mul {} y:[e,f,b] 240.0)))) (cast {dtype=i32} 5.0))) 0.03))"),

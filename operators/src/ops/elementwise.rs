@@ -8,7 +8,7 @@ use crate::operator::cost::{free, one_each, ten_each};
 use crate::reference::EvalError;
 use crate::reference::elementwise::{bitcast, cast, map, map_int, modulo, power, select, shift, zip};
 use crate::relation::{broadcast, broadcast_all, broadcast_to_bool, same_as_first, same_dtype};
-use crate::{Call, DType, FusionKind, Operator, TensorType, operators, require};
+use crate::{Call, DType, FusionKind, Operator, Precision, TensorType, operators, require};
 
 const fn unary(
     name: &'static str,
@@ -25,6 +25,11 @@ const fn float_unary(
     reference: crate::operator::Reference,
 ) -> Operator {
     Operator { relation: float_only, ..unary(name, cost, reference) }
+}
+
+/// A function that takes tens of operations, of floats only. Small differences of what it takes are large ones of what it gives, or the other way round.
+const fn function(name: &'static str, reference: crate::operator::Reference) -> Operator {
+    float_unary(name, ten_each, reference).computes(Precision::Wide)
 }
 
 const fn binary(
@@ -136,49 +141,49 @@ operators! {
     /// max(x, 0)
     RELU = unary("relu", one_each, |_, r, x| map_int(&r[0], &x[0], |v| max_nan(v, 0.0), |v| v.max(0)));
     /// Exponential
-    EXP = float_unary("exp", ten_each, |_, r, x| map(&r[0], &x[0], f64::exp));
+    EXP = function("exp", |_, r, x| map(&r[0], &x[0], f64::exp));
     /// Natural logarithm
-    LOG = float_unary("log", ten_each, |_, r, x| map(&r[0], &x[0], f64::ln));
+    LOG = function("log", |_, r, x| map(&r[0], &x[0], f64::ln));
     /// Natural logarithm of 1 + x
     ///
     /// As exact as x where that is small.
-    LOG1P = float_unary("log1p", ten_each, |_, r, x| map(&r[0], &x[0], f64::ln_1p));
+    LOG1P = function("log1p", |_, r, x| map(&r[0], &x[0], f64::ln_1p));
     /// Square root
-    SQRT = float_unary("sqrt", ten_each, |_, r, x| map(&r[0], &x[0], f64::sqrt));
+    SQRT = function("sqrt", |_, r, x| map(&r[0], &x[0], f64::sqrt));
     /// 1 / sqrt(x)
-    RSQRT = float_unary("rsqrt", ten_each, |_, r, x| map(&r[0], &x[0], |v| 1.0 / v.sqrt()));
+    RSQRT = function("rsqrt", |_, r, x| map(&r[0], &x[0], |v| 1.0 / v.sqrt()));
     /// 1 / x
     RECIPROCAL = float_unary("reciprocal", one_each, |_, r, x| map(&r[0], &x[0], |v| 1.0 / v));
     /// Sine
-    SIN = float_unary("sin", ten_each, |_, r, x| map(&r[0], &x[0], f64::sin));
+    SIN = function("sin", |_, r, x| map(&r[0], &x[0], f64::sin));
     /// Cosine
-    COS = float_unary("cos", ten_each, |_, r, x| map(&r[0], &x[0], f64::cos));
+    COS = function("cos", |_, r, x| map(&r[0], &x[0], f64::cos));
     /// Tangent
-    TAN = float_unary("tan", ten_each, |_, r, x| map(&r[0], &x[0], f64::tan));
+    TAN = function("tan", |_, r, x| map(&r[0], &x[0], f64::tan));
     /// Inverse sine
-    ASIN = float_unary("asin", ten_each, |_, r, x| map(&r[0], &x[0], f64::asin));
+    ASIN = function("asin", |_, r, x| map(&r[0], &x[0], f64::asin));
     /// Inverse cosine
-    ACOS = float_unary("acos", ten_each, |_, r, x| map(&r[0], &x[0], f64::acos));
+    ACOS = function("acos", |_, r, x| map(&r[0], &x[0], f64::acos));
     /// Inverse tangent
-    ATAN = float_unary("atan", ten_each, |_, r, x| map(&r[0], &x[0], f64::atan));
+    ATAN = function("atan", |_, r, x| map(&r[0], &x[0], f64::atan));
     /// Hyperbolic sine
-    SINH = float_unary("sinh", ten_each, |_, r, x| map(&r[0], &x[0], f64::sinh));
+    SINH = function("sinh", |_, r, x| map(&r[0], &x[0], f64::sinh));
     /// Hyperbolic cosine
-    COSH = float_unary("cosh", ten_each, |_, r, x| map(&r[0], &x[0], f64::cosh));
+    COSH = function("cosh", |_, r, x| map(&r[0], &x[0], f64::cosh));
     /// Hyperbolic tangent
-    TANH = float_unary("tanh", ten_each, |_, r, x| map(&r[0], &x[0], f64::tanh));
+    TANH = function("tanh", |_, r, x| map(&r[0], &x[0], f64::tanh));
     /// Inverse hyperbolic sine
-    ASINH = float_unary("asinh", ten_each, |_, r, x| map(&r[0], &x[0], f64::asinh));
+    ASINH = function("asinh", |_, r, x| map(&r[0], &x[0], f64::asinh));
     /// Inverse hyperbolic cosine
-    ACOSH = float_unary("acosh", ten_each, |_, r, x| map(&r[0], &x[0], f64::acosh));
+    ACOSH = function("acosh", |_, r, x| map(&r[0], &x[0], f64::acosh));
     /// Inverse hyperbolic tangent
-    ATANH = float_unary("atanh", ten_each, |_, r, x| map(&r[0], &x[0], f64::atanh));
+    ATANH = function("atanh", |_, r, x| map(&r[0], &x[0], f64::atanh));
     /// Error function
     ///
     /// Abramowitz and Stegun 7.1.1.
-    ERF = float_unary("erf", ten_each, |_, r, x| map(&r[0], &x[0], crate::reference::elementwise::erf));
+    ERF = function("erf", |_, r, x| map(&r[0], &x[0], crate::reference::elementwise::erf));
     /// 1 / (1 + exp(-x))
-    SIGMOID = float_unary("sigmoid", ten_each, |_, r, x| map(&r[0], &x[0], |v| 1.0 / (1.0 + (-v).exp())));
+    SIGMOID = function("sigmoid", |_, r, x| map(&r[0], &x[0], |v| 1.0 / (1.0 + (-v).exp())));
     /// Greatest integer not above
     FLOOR = float_unary("floor", one_each, |_, r, x| map(&r[0], &x[0], f64::floor));
     /// Least integer not below
@@ -203,11 +208,11 @@ operators! {
     /// Quotient; of integers, truncated toward zero
     DIV = binary("div", one_each, |_, r, x| zip(&r[0], x, |a, b| a / b, div_int));
     /// Remainder with the sign of the divisor
-    MOD = binary("mod", ten_each, |_, r, x| modulo(&r[0], x, true));
+    MOD = binary("mod", ten_each, |_, r, x| modulo(&r[0], x, true)).computes(Precision::Wide);
     /// Remainder with the sign of the dividend
-    FMOD = binary("fmod", ten_each, |_, r, x| modulo(&r[0], x, false));
+    FMOD = binary("fmod", ten_each, |_, r, x| modulo(&r[0], x, false)).computes(Precision::Wide);
     /// Power
-    POW = binary("pow", ten_each, |_, r, x| power(&r[0], x));
+    POW = binary("pow", ten_each, |_, r, x| power(&r[0], x)).computes(Precision::Wide);
     /// The smaller; NaN when either is
     MINIMUM = binary("minimum", one_each, |_, r, x| zip(&r[0], x, min_nan, |a, b| Ok(a.min(b)))).commutes();
     /// The greater; NaN when either is

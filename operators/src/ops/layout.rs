@@ -14,7 +14,7 @@ use crate::form::{dtype, flag, form, int, ints, operand, text};
 use crate::operator::{Cost, Reference, Related, Relation, cost::free};
 pub use crate::parameters::layout::{IMAGES, Layouts, WEIGHTS, orders};
 use crate::reference::layout as reference;
-use crate::{Call, FusionKind, Operator, TensorType, Violation, operators};
+use crate::{Call, FusionKind, Operator, Precision, TensorType, Violation, operators};
 
 /// The plain operator that a row lays out.
 pub fn plain(op: &Operator) -> Option<&'static Operator> {
@@ -104,7 +104,8 @@ operators! {
     LAYOUT_MAX_POOL2D = row("layout_max_pool2d", PLAIN, FusionKind::Reduction, LAID_OUT)
         .of(form(&[operand("data")])
             .attributes(&[ints("kernel").required(), ints("strides"), ints("padding"), ints("dilation"), flag("ceil_mode"), text("data_layout"), text("out_layout")])
-            .about(ORDERS));
+            .about(ORDERS))
+        .computes(Precision::Follow);
     /// The mean of each window of images in another order of axes
     ///
     /// As `relay.avg_pool2d`, whose constraints C1 to C5 are those of the images.

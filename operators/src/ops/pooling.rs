@@ -8,7 +8,7 @@ use crate::form::{Form, flag, form, ints, operand};
 use crate::operator::cost::{elements, one_each_input};
 use crate::operator::{Cost, Reference, Related, Relation};
 use crate::reference::pooling as reference;
-use crate::{Call, Dim, FusionKind, Operator, TensorType, operators, require};
+use crate::{Call, Dim, FusionKind, Operator, Precision, TensorType, operators, require};
 
 const fn row(name: &'static str, relation: Relation, cost: Cost, reference: Reference) -> Operator {
     Operator::new(name, FusionKind::Reduction, relation, cost, reference)
@@ -94,11 +94,11 @@ const GLOBAL_POOL: Form = form(&[operand("operand")]);
 
 operators! {
     /// The greatest element of each window
-    MAX_POOL1D = row("max_pool1d", pool::<1>, window_cost, reference::max_pool).of(MAX_POOL);
+    MAX_POOL1D = row("max_pool1d", pool::<1>, window_cost, reference::max_pool).of(MAX_POOL).computes(Precision::Follow);
     /// The greatest element of each window
-    MAX_POOL2D = row("max_pool2d", pool::<2>, window_cost, reference::max_pool).of(MAX_POOL);
+    MAX_POOL2D = row("max_pool2d", pool::<2>, window_cost, reference::max_pool).of(MAX_POOL).computes(Precision::Follow);
     /// The greatest element of each window
-    MAX_POOL3D = row("max_pool3d", pool::<3>, window_cost, reference::max_pool).of(MAX_POOL);
+    MAX_POOL3D = row("max_pool3d", pool::<3>, window_cost, reference::max_pool).of(MAX_POOL).computes(Precision::Follow);
     /// The mean of each window
     AVG_POOL1D = row("avg_pool1d", mean_pool::<1>, window_cost, reference::avg_pool).of(MEAN_POOL);
     /// The mean of each window
@@ -106,7 +106,7 @@ operators! {
     /// The mean of each window
     AVG_POOL3D = row("avg_pool3d", mean_pool::<3>, window_cost, reference::avg_pool).of(MEAN_POOL);
     /// Maximum over all spatial axes, which become 1
-    GLOBAL_MAX_POOL = row("global_max_pool", global, one_each_input, reference::global_max_pool).of(GLOBAL_POOL);
+    GLOBAL_MAX_POOL = row("global_max_pool", global, one_each_input, reference::global_max_pool).of(GLOBAL_POOL).computes(Precision::Follow);
     /// Mean over all spatial axes, which become 1
     GLOBAL_AVG_POOL = row("global_avg_pool", global_mean, one_each_input, reference::global_avg_pool).of(GLOBAL_POOL);
 }

@@ -9,7 +9,7 @@ use crate::operator::cost::elements;
 use crate::reference::elementwise::broadcast_indices;
 use crate::reference::{Evaluated, static_shape};
 use crate::relation::{broadcast_all, same_dtype};
-use crate::{Call, FusionKind, Operator, Tensor, TensorType, operators, require};
+use crate::{Call, FusionKind, Operator, Precision, Tensor, TensorType, operators, require};
 
 operators! {
     /// (clamp(round(x / scale) + zero, least, most) - zero) * scale
@@ -21,7 +21,8 @@ operators! {
     /// - C2: scale, zero, least and most broadcast to the shape of x.
     SIMULATED_QUANTIZE = Operator::new("simulated_quantize", FusionKind::Broadcast, relation, |_, results| 6.0 * elements(&results[..1]), reference)
         .of(form(&[operand("data"), operand("scale"), operand("zero"), operand("least"), operand("most")])
-            .attributes(&[int("axis"), floats("range"), ints("histogram")]));
+            .attributes(&[int("axis"), floats("range"), ints("histogram")]))
+        .computes(Precision::Wide);
 }
 
 fn relation(call: &Call) -> Related {

@@ -9,7 +9,7 @@ use crate::operator::{Reference, Related};
 pub use crate::parameters::reduction::{axis, reduced_axes, topk_axis};
 use crate::reference::reduction;
 use crate::relation::int_attr;
-use crate::{Call, DType, Dim, FusionKind, Operator, Relation, Violation, operators, require};
+use crate::{Call, DType, Dim, FusionKind, Operator, Precision, Relation, Violation, operators, require};
 
 const fn many_to_one(name: &'static str, relation: Relation, reference: Reference) -> Operator {
     Operator::new(name, FusionKind::Reduction, relation, one_each_input, reference)
@@ -117,11 +117,11 @@ operators! {
     /// Greatest element; NaN when one is
     ///
     /// Of nothing it is the least value of the type.
-    REDUCE_MAX = many_to_one("reduce_max", reduce_relation, reduction::max).of(REDUCE);
+    REDUCE_MAX = many_to_one("reduce_max", reduce_relation, reduction::max).of(REDUCE).computes(Precision::Follow);
     /// Least element; NaN when one is
     ///
     /// Of nothing it is the greatest value of the type.
-    REDUCE_MIN = many_to_one("reduce_min", reduce_relation, reduction::min).of(REDUCE);
+    REDUCE_MIN = many_to_one("reduce_min", reduce_relation, reduction::min).of(REDUCE).computes(Precision::Follow);
     /// Whether all are true (C2: of booleans)
     REDUCE_ALL = many_to_one("reduce_all", bool_relation, reduction::min).of(REDUCE);
     /// Whether one is true (C2: of booleans)

@@ -15,6 +15,7 @@ pub mod inline;
 pub mod language;
 pub mod lift_lambdas;
 pub mod loop_kernels;
+pub mod mixed_precision;
 pub mod monomorphise;
 pub mod number_strings;
 pub mod partial_eval;
