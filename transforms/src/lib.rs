@@ -29,6 +29,7 @@ pub fn register() {
     fusion_dialects::register::<relay::cse::RelayCse>();
     fusion_dialects::register::<relay::dce::RelayDce>();
     fusion_dialects::register::<relay::defunctionalise::RelayDefunctionalise>();
+    fusion_dialects::register::<relay::defuse_ops::DefuseOps>();
     fusion_dialects::register::<relay::eta_expand::RelayEtaExpand>();
     fusion_dialects::register::<relay::fuse_ops::FuseOps>();
     fusion_dialects::register::<relay::graph_form::RelayToGraphForm>();
@@ -44,6 +45,7 @@ pub fn register() {
     fusion_dialects::register::<relay::quantize::annotate::QuantizeAnnotate>();
     fusion_dialects::register::<relay::quantize::calibrate::QuantizeCalibrate>();
     fusion_dialects::register::<relay::quantize::realize::QuantizeRealize>();
+    fusion_dialects::register::<relay::split_args::SplitArgs>();
     fusion_dialects::register::<relay::winograd::RelayWinograd>();
     fusion_dialects::register::<loops::vectorize::LoopVectorize>();
     fusion_dialects::register::<te::auto_schedule::TeSchedule>();

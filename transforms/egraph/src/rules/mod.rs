@@ -4,6 +4,7 @@
 
 pub mod activation;
 pub mod algebra;
+pub mod atrous;
 pub mod attention;
 pub mod axes;
 pub mod batches;
@@ -134,7 +135,7 @@ impl Family {
             Family::Axes => &[axes::SEARCH_RULES],
             Family::Pieces => &[pieces::SEARCH_RULES, stacks::SEARCH_RULES],
             Family::Contraction => &[half::SEARCH_RULES],
-            Family::Convolution => &[groups::SEARCH_RULES],
+            Family::Convolution => &[groups::SEARCH_RULES, atrous::SEARCH_RULES],
             Family::Strassen => &[strassen::SEARCH_RULES],
             Family::InnerProductTrick => &[inner_product_trick::SEARCH_RULES],
             Family::Layout => &[layout::SEARCH_RULES],
