@@ -36,7 +36,7 @@ deps: ## Install LLVM and MLIR 22 and what building needs (Debian, as root)
 	@scripts/install-deps.sh $(LLVM_PREFIX)
 
 build: deps ## Build the programs: fusion, fusion-opt, fusion-reduce, fusion-lsp-server
-	$(CARGO) build $(EVERYTHING) --bins --example example-opt
+	$(CARGO) build $(EVERYTHING) --bins --example example-opt --example example-codegen
 
 install: ## Copy what make build built to PREFIX=/usr/local, stripped; below DESTDIR, if given
 	@DESTDIR="$(DESTDIR)" scripts/install.sh $(BUILT) $(PREFIX)
@@ -129,7 +129,7 @@ wheel: deps ## Build a wheel of the Python module into dist/, with maturin from 
 	data/maturin/bin/maturin build --release --manifest-path python/Cargo.toml --compression-level 9 --out dist
 
 check-example: build
-	@$(MAKE) -s --no-print-directory -C examples/out-of-tree check OPT=$(abspath $(BUILT))/examples/example-opt
+	@$(MAKE) -s --no-print-directory -C examples/out-of-tree check OPT=$(abspath $(BUILT))/examples/example-opt CODEGEN=$(abspath $(BUILT))/examples/example-codegen
 	@$(MAKE) -s --no-print-directory -C examples/c test FUSION=$(abspath $(FUSION)) INCLUDE=$(abspath runtime/include) \
 	  BUILD=$(abspath $(BUILT))/example-c
 

@@ -90,6 +90,8 @@ pub struct Settings {
     pub choices: Choices,
     /// Whether it is wanted what there is to choose for each kernel.
     pub spaces: bool,
+    /// Objects of kernels that other code generators compiled, by the kernels' names, which are the symbols that they define.
+    pub external: IndexMap<String, Vec<u8>>,
     /// Whether the weights are mapped before the first run: `fusion_run` is then what does so and calls the model's code.
     pub weights_outside: bool,
 }
@@ -124,6 +126,7 @@ impl Default for Settings {
             programs: false,
             choices: Choices::default(),
             spaces: false,
+            external: IndexMap::new(),
             weights_outside: false,
         }
     }
@@ -176,6 +179,7 @@ pub fn compile(module: &Module, settings: &Settings) -> Result<Compilation, Comp
     runner.timings.push(("kernels", start.elapsed().as_secs_f64()));
     let mut objects = vec![around?];
     objects.extend(made.objects);
+    objects.extend(settings.external.values().cloned());
     let (compiled, cached) = (units.len(), made.cached);
     let names = |(at, unit): (usize, &Unit)| {
         let place = (unit.symbol.clone(), at + 1);
@@ -281,6 +285,7 @@ pub(crate) fn finish(
             tunable = tuned::tunable(root, &hashes, &programs)?;
         }
     }
+    crate::external::keep_layouts(root, &settings.external);
     runner.run(module, TE).map_err(stage)?;
     runner.run(module, HOST).map_err(stage)?;
     let entry = entry_of(root);
@@ -289,6 +294,7 @@ pub(crate) fn finish(
     strip_constants(root);
     // Loops have no decisions left that would go by it.
     detach_target(root);
+    crate::external::declare(root, &settings.external);
     let units = crate::units::take(root);
     Ok(Planned { signature, workspace_bytes, constants, kernels, programs, tunable, refused, units })
 }

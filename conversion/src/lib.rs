@@ -10,6 +10,7 @@ pub mod cache;
 pub mod compile;
 pub mod description;
 pub mod error;
+mod external;
 pub mod features;
 pub mod kernels;
 pub mod pipelines;

@@ -89,7 +89,8 @@ fn symbol(name: &str, content: &str) -> String {
     format!("{stem}_{}", &blake3::hash(content.as_bytes()).to_hex()[..16])
 }
 
-fn declare(function: Op, symbol: &str) {
+/// Puts a declaration of a function before it, under that name.
+pub fn declare(function: Op, symbol: &str) {
     let mut attrs: Vec<_> = ["function_type", "sym_visibility", "arg_attrs"]
         .into_iter()
         .filter_map(|name| Some((name, function.attr(name)?)))

@@ -252,6 +252,7 @@ pub(crate) fn settings(
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         cache: Cache::from_environment(),
         schedules: options.schedules.clone(),
+        external: IndexMap::new(),
     }
 }
 

@@ -10,8 +10,8 @@ use crate::passes::register_passes;
 use crate::shapes::constrain;
 use crate::source::Source;
 pub use crate::target::{HOST, Target, TargetError};
-use crate::{compilation, notes, programs, validate};
-use fusion_conversion::compile as conversion;
+use crate::{compilation, external, notes, programs, validate};
+use fusion_conversion::compile::{self as conversion, Settings};
 use fusion_conversion::description;
 pub use fusion_conversion::planning::{LOOPS, switches};
 use fusion_dialects::{Context, Module};
@@ -50,7 +50,8 @@ pub(crate) fn compile_graph(
     let scratch = options.explain.then(tempfile::tempdir).transpose().map_err(failed)?;
     let remarks = scratch.as_ref().map(|directory| directory.path().join("remarks.json"));
     let kinds = scratch.as_ref().map(|directory| directory.path().join("kinds.json"));
-    let settings = settings(options, remarks.clone(), kinds.clone());
+    let external = external::compile(module, options.target.device().is_none())?;
+    let settings = Settings { external, ..settings(options, remarks.clone(), kinds.clone()) };
     let report = options.validate.clone().map(|settings| {
         // What a function calls is run with it, so nobody else may change the module.
         context.enable_multi_threading(false);

@@ -27,6 +27,7 @@ pub mod dlpack;
 pub mod driver;
 mod error;
 pub mod extend;
+mod external;
 mod language;
 pub mod load;
 pub mod models;

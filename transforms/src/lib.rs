@@ -31,6 +31,9 @@ pub fn register() {
     fusion_dialects::register::<relay::defunctionalise::RelayDefunctionalise>();
     fusion_dialects::register::<relay::defuse_ops::DefuseOps>();
     fusion_dialects::register::<relay::eta_expand::RelayEtaExpand>();
+    fusion_dialects::register::<relay::external::annotate_target::AnnotateTarget>();
+    fusion_dialects::register::<relay::external::merge_compiler_regions::MergeCompilerRegions>();
+    fusion_dialects::register::<relay::external::partition_graph::PartitionGraph>();
     fusion_dialects::register::<relay::fuse_ops::FuseOps>();
     fusion_dialects::register::<relay::graph_form::RelayToGraphForm>();
     fusion_dialects::register::<relay::inline::RelayInline>();

@@ -9,6 +9,7 @@ pub mod defunctionalise;
 pub mod defuse_ops;
 pub mod effects;
 pub mod eta_expand;
+pub mod external;
 pub mod fuse_ops;
 pub mod graph_form;
 pub mod infer_types;
