@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::load::Runnable;
 use crate::module::Module;
 use crate::package::package;
-use crate::passes::register_passes;
+use crate::passes::{mixed_precision, register_passes};
 use crate::shapes;
 use crate::source::Source;
 use crate::target::Target;
@@ -15,7 +15,7 @@ use fusion_dialects::module::{FpMath, Level};
 use fusion_dialects::{Pass, register};
 use fusion_egraph::rule::Rule;
 use fusion_egraph::rules::{self, Family};
-use fusion_operators::Tensor;
+use fusion_operators::{DType, Tensor};
 use std::path::{Path, PathBuf};
 
 /// Compiles models. What is not said is as for `fusion compile`: this machine's processor, level 3, the arithmetic that the model says.
@@ -189,6 +189,23 @@ impl Compiler {
     pub fn passes(mut self, pipeline: &str) -> Compiler {
         self.options.passes.push(pipeline.to_owned());
         self
+    }
+
+    /// Computes in a narrow type, f16 or bf16, where operators bear it. Inputs and outputs stay as they are.
+    ///
+    /// ```
+    /// use fusion::{Compiler, DType, Source};
+    ///
+    /// let model = "func.func @main(%x: tensor<2x4xf32>, %w: tensor<3x4xf32>) -> tensor<2x3xf32> {
+    ///   %y = relay.dense %x, %w : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+    ///   return %y : tensor<2x3xf32>
+    /// }";
+    /// let text = Compiler::new().mixed_precision(DType::BF16).module_text(Source::mlir(model), "relay")?;
+    /// assert!(text.contains("tensor<2x4xbf16>"), "{text}");
+    /// # Ok::<(), fusion::Error>(())
+    /// ```
+    pub fn mixed_precision(self, narrow: DType) -> Compiler {
+        self.passes(&mixed_precision(&narrow.to_string()))
     }
 
     /// Adds a rewrite rule to a family. It holds for the process: for other compilers and from now on, as a name stands for one rule.

@@ -52,7 +52,7 @@ pub use fusion_operators::tensor::Element;
 pub use fusion_operators::{AsTensor, DType, Tensor, TensorView, ValueTree};
 pub use fusion_runtime::{ArgumentDescription, Session, TensorViewMut};
 pub use module::Module;
-pub use passes::register_passes;
+pub use passes::{mixed_precision, register_passes};
 pub use shapes::Axis;
 pub use source::{Format, Source};
 pub use target::Target;

@@ -9,3 +9,8 @@ pub fn register_passes() {
         fusion_conversion::register();
     });
 }
+
+/// The passes that have a model compute in a narrow type, f16 or bf16, where its operators bear it.
+pub fn mixed_precision(narrow: &str) -> String {
+    format!("builtin.module(relay-infer-types,relay-to-mixed-precision{{type={narrow}}})")
+}

@@ -81,6 +81,8 @@ def compile(  # noqa: A001, the word of the field
     target: str | None = None,
     fp_math: str | None = None,
     max_error: float | None = None,
+    mixed_precision: str | None = None,
+    passes: str | Sequence[str] = (),
     opt_level: int = 3,
     shapes: Mapping[str, str | Sequence[int | str]] | None = None,
     likely: Sequence[Mapping[str, Sequence[int]]] = (),
@@ -96,6 +98,8 @@ def compile(  # noqa: A001, the word of the field
     target: what to compile for, such as "cpu" or "cpu:x86-64-v3"; this machine's processor where none is given.
     fp_math: "strict", "standard" or "fast".
     max_error: the largest error, as a part of the largest result, that algorithms such as Winograd's may add up to.
+    mixed_precision: "f16" or "bf16": compute in it where operators bear it. Inputs and outputs stay as they are.
+    passes: pipelines of passes that run on the model before all others, as fusion-opt writes them.
     opt_level: 0 (fast to compile) to 3 (fast to run).
     shapes: extents of inputs that the model leaves dynamic; without them one library serves all. In place of a number, "1..64" are the sizes
         that an extent may have, "8..4096:8" multiples of 8 alone, "batch:1..64" gives it a name as well, and "?" leaves it as it is.
@@ -108,9 +112,12 @@ def compile(  # noqa: A001, the word of the field
     content, form = source(model, example, dynamic_shapes)
     extents = {name: shape if isinstance(shape, str) else ",".join(map(str, shape)) for name, shape in (shapes or {}).items()}
     sizes = [{name: list(shape) for name, shape in one.items()} for one in likely]
+    pipelines = [passes] if isinstance(passes, str) else list(passes)
+    if mixed_precision is not None:
+        pipelines.insert(0, _fusion.mixed_precision(mixed_precision))
     compiler = _fusion.Compiler(
         content, form, target=target, fp_math=fp_math, max_error=max_error, opt_level=opt_level, shapes=extents, likely=sizes,
-        schedules=files(schedules), tuning_logs=files(tuning_log), jobs=jobs,
+        schedules=files(schedules), tuning_logs=files(tuning_log), jobs=jobs, passes=pipelines,
     )
     compiled = compiler.compile()
     compiled.set_threads(threads)

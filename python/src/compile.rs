@@ -76,7 +76,7 @@ pub struct Compiler {
 #[pymethods]
 impl Compiler {
     #[new]
-    #[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, likely=None, schedules=None, tuning_logs=None, jobs=None))]
+    #[pyo3(signature = (model, format, *, target=None, fp_math=None, max_error=None, opt_level=3, shapes=None, likely=None, schedules=None, tuning_logs=None, jobs=None, passes=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -91,6 +91,7 @@ impl Compiler {
         schedules: Option<Vec<PathBuf>>,
         tuning_logs: Option<Vec<PathBuf>>,
         jobs: Option<usize>,
+        passes: Option<Vec<String>>,
     ) -> PyResult<Compiler> {
         let model = Model::of(model, format)?;
         let mut compiler = fusion::Compiler::new().opt_level(opt_level);
@@ -115,6 +116,9 @@ impl Compiler {
         }
         for (input, extents) in likely.unwrap_or_default().into_iter().flatten() {
             compiler = compiler.likely(&input, &extents);
+        }
+        for pipeline in passes.unwrap_or_default() {
+            compiler = compiler.passes(&pipeline);
         }
         for file in schedules.unwrap_or_default() {
             compiler = compiler.schedule(file);
@@ -164,6 +168,17 @@ impl Compiler {
 fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
     let text = std::ffi::CString::new(text.replace('\0', " "))?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
+}
+
+/// The passes that have a model compute in a narrow type.
+#[pyfunction]
+pub fn mixed_precision(narrow: &str) -> PyResult<String> {
+    match narrow {
+        "f16" | "bf16" => Ok(fusion::mixed_precision(narrow)),
+        _ => Err(PyValueError::new_err(format!(
+            "mixed_precision is {narrow:?}, and \"f16\" or \"bf16\" is expected"
+        ))),
+    }
 }
 
 /// Runs a pipeline of passes on a module, and gives its text.

@@ -39,6 +39,7 @@ fn _fusion(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<compile::Compiler>()?;
     module.add_class::<module::Module>()?;
     module.add_function(wrap_pyfunction!(command_line::command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(compile::mixed_precision, module)?)?;
     module.add_function(wrap_pyfunction!(compile::opt, module)?)?;
     module.add_function(wrap_pyfunction!(rules::add_rule, module)?)?;
     module.add_function(wrap_pyfunction!(quantize::quantize, module)?)?;

@@ -42,6 +42,16 @@ def test_modules_behind_stages(model):
         model.mlir("tee")
 
 
+def test_mixed_precision_keeps_inputs_and_outputs(model):
+    x = np.random.default_rng(1).standard_normal((4, 8)).astype(np.float32)
+    mixed = fusion.compile(MODEL, mixed_precision="bf16", passes="builtin.module(cse)")
+    assert "bf16" in mixed.mlir("te") and mixed.inputs == model.inputs
+    exact, narrow = model(x), mixed(x)
+    assert 0 < np.abs(exact - narrow).max() < 0.05 * np.abs(exact).max()
+    with pytest.raises(ValueError, match='mixed_precision is "f8"'):
+        fusion.compile(MODEL, mixed_precision="f8")
+
+
 def test_a_loaded_library_has_no_source(model, tmp_path):
     model.save(tmp_path / "m.so")
     loaded = fusion.load(tmp_path / "m.so")

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fusion::compilation::strategy_of;
 use fusion::driver::{self, CompileOptions, Strategy, Target, Unfold};
 use fusion::load;
+use fusion::mixed_precision;
 use fusion::shapes::{self, Axis};
 use fusion_conversion::tuned::Choices;
 use fusion_dialects::module::{FpMath, Level};
@@ -90,6 +91,14 @@ pub struct Options {
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "always", value_parser = unfolding())]
     pub partial_eval: Option<Unfold>,
 
+    /// Compute in this type where operators bear it (docs/explanation/numerics.md#mixed-precision). Inputs and outputs stay as they are.
+    #[arg(long, value_name = "f16|bf16", value_parser = ["f16", "bf16"])]
+    pub mixed_precision: Option<String>,
+
+    /// Passes that run on the model before all others, as `--pass-pipeline` of fusion-opt writes them; as often as there are pipelines.
+    #[arg(long, value_name = "PIPELINE")]
+    pub passes: Vec<String>,
+
     /// Families of rules that `egraph` leaves out, such as `algebra,winograd`; `joining` is kernels of several results,
     /// `loops` kernels of whole loops.
     #[arg(long, value_name = "FAMILY,...", value_delimiter = ',', value_parser = switch)]
@@ -149,6 +158,7 @@ impl Options {
             strategy,
             unfold: self.partial_eval.unwrap_or_default(),
             rules_off: self.rules_off.clone(),
+            passes: self.mixed_precision.iter().map(|ty| mixed_precision(ty)).chain(self.passes.clone()).collect(),
             fp_math: self.arithmetic()?,
             ..CompileOptions::for_target(self.target()?)
         };
