@@ -91,7 +91,7 @@ fn symbol(name: &str, content: &str) -> String {
 
 /// Puts a declaration of a function before it, under that name.
 pub fn declare(function: Op, symbol: &str) {
-    let mut attrs: Vec<_> = ["function_type", "sym_visibility", "arg_attrs"]
+    let mut attrs: Vec<_> = ["function_type", "sym_visibility"]
         .into_iter()
         .filter_map(|name| Some((name, function.attr(name)?)))
         .collect();

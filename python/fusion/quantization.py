@@ -53,9 +53,14 @@ def quantize(
             np.savez(samples, **{name: np.asarray(array) for name, array in data.items()})
         else:
             samples = os.fspath(data)
-        quantized, text, page, told = _fusion.quantize(
-            content, samples, Path(output).suffix, dtype=dtype, per_channel=scheme == "per-channel", method=method, percentile=percentile,
-            max_loss=max_loss, metric=metric, labels=None if labels is None else [int(label) for label in labels], target=target, threads=threads,
-        )
+        try:
+            quantized, text, page, told = _fusion.quantize(
+                content, samples, Path(output).suffix, dtype=dtype, per_channel=scheme == "per-channel", method=method, percentile=percentile,
+                max_loss=max_loss, metric=metric, labels=None if labels is None else [int(label) for label in labels], target=target, threads=threads,
+            )
+        except _fusion.FusionError as why:
+            # Files that the caller does not know of are no place to look at.
+            hidden = [f"{file}: " for file in (content, samples) if file.startswith(scratch)]
+            raise _fusion.FusionError(next((str(why)[len(file):] for file in hidden if str(why).startswith(file)), str(why))) from None
     Path(output).write_bytes(quantized)
     return Report(text, page, told)

@@ -2,6 +2,7 @@
 
 // Vectors that begin at a multiple of their length, as the index says.
 // CHECK-LABEL: func.func @whole
+// CHECK-NOT:     loop.streamed
 // CHECK:         loop.store %{{.*}}, %arg1[%{{.*}}] {stream} : vector<16xf32>, memref<1024xf32>
 func.func @whole(%v: vector<16xf32>, %y: memref<1024xf32> {loop.streamed = true}) {
   loop.for 64 serial {

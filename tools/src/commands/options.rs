@@ -158,7 +158,12 @@ impl Options {
             strategy,
             unfold: self.partial_eval.unwrap_or_default(),
             rules_off: self.rules_off.clone(),
-            passes: self.mixed_precision.iter().map(|ty| mixed_precision(ty)).chain(self.passes.clone()).collect(),
+            passes: self
+                .mixed_precision
+                .iter()
+                .map(|ty| mixed_precision(ty))
+                .chain(self.passes.clone())
+                .collect(),
             fp_math: self.arithmetic()?,
             ..CompileOptions::for_target(self.target()?)
         };

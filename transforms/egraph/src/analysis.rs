@@ -9,6 +9,9 @@ use super::numbers::folding::{self, Folded};
 use super::numbers::sample::Sample;
 use super::orders::{self, Orders};
 use egg::{Analysis, DidMerge, EGraph, Id, Symbol};
+use fusion_dialects::relay::fold::MOST_ELEMENTS;
+use fusion_operators::ops::creation::ARANGE;
+use fusion_operators::ops::philox::PHILOX;
 use fusion_operators::{Attrs, Call, FusionKind, Operator, TensorType};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -114,7 +117,8 @@ impl Analysis<Node> for Facts {
             Head::Call(operation) => {
                 data.types = types_of(graph, node).unwrap_or_default();
                 data.kind = Some(kind_of(operation.0, data.types.len()));
-                data.is_constant = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
+                let is_known = node.children[1..].iter().all(|&c| graph[c].data.is_constant);
+                data.is_constant = is_known && !outgrows(operation.0, &data.types);
                 if data.is_constant {
                     data.constant = fold(graph, node, &data.types);
                     data.parts = parts(graph, node);
@@ -218,6 +222,12 @@ fn fold(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Constant> {
         Folded::Constant(constant) => Some(constant),
         Folded::Call | Folded::OutOfRange => None,
     }
+}
+
+/// Whether a call makes so much of a few numbers that it is computed when running, though all is known: a library would hold it.
+fn outgrows(operator: &Operator, types: &[TensorType]) -> bool {
+    let is_large = |ty: &TensorType| ty.elements().is_none_or(|n| n > MOST_ELEMENTS);
+    (operator.is(&ARANGE) || operator.is(&PHILOX)) && types.iter().any(is_large)
 }
 
 /// How many constants of the source take part in a call of constants.

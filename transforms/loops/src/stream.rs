@@ -10,8 +10,9 @@ use super::divisor::divisor;
 use fusion_dialects::loops::{Op as Loop, STREAMED};
 use fusion_dialects::rows::Kind;
 use fusion_dialects::{
-    Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, arguments, array_elements,
-    dictionary_attr, dtype_of, key, kind_of, nested_ops, unit_attr, vector_parts,
+    Attribute, Op, OpExt, Pass, PassError, RunContext, StatisticSpec, Value, ValueLike, arguments,
+    array_attr, array_elements, dict_attr, dictionary_attr, dictionary_entries, dtype_of, key, kind_of,
+    nested_ops, unit_attr, vector_parts,
 };
 use fusion_operators::Attr;
 use std::collections::HashSet;
@@ -35,6 +36,7 @@ impl Pass for LoopStream {
         if streamed.is_empty() {
             return Ok(());
         }
+        forget(function);
         for op in nested_ops(function) {
             if matches!(kind_of(op), Some(Kind::Loop(Loop::Store))) && is_whole(op, &streamed) {
                 op.set_attr("stream", unit_attr(op.context_ref()));
@@ -53,6 +55,21 @@ fn streamed(function: Op) -> HashSet<usize> {
     said.filter(|(_, note)| dictionary_attr(*note, STREAMED) == Some(Attr::Bool(true)))
         .map(|(parameter, _)| key(parameter))
         .collect()
+}
+
+/// Takes the notes away, which LLVM's dialect has no meaning for.
+fn forget(function: Op) {
+    let notes = function.attr("arg_attrs").map(array_elements).unwrap_or_default();
+    let kept: Vec<_> = notes.into_iter().map(|note| without(function, note)).collect();
+    if !kept.is_empty() {
+        function.set_attr("arg_attrs", array_attr(function.context_ref(), &kept));
+    }
+}
+
+fn without<'c>(function: Op<'c>, note: Attribute<'c>) -> Attribute<'c> {
+    let entries = dictionary_entries(note).unwrap_or_default();
+    let kept = entries.iter().filter(|(name, _)| name != STREAMED);
+    dict_attr(function.context_ref(), &kept.map(|(name, attr)| (name.as_str(), *attr)).collect::<Vec<_>>())
 }
 
 /// True for a store of a vector that begins at a multiple of its bytes.
