@@ -224,9 +224,10 @@ fn fold(graph: &Graph, node: &Node, types: &[TensorType]) -> Option<Constant> {
     }
 }
 
-/// Whether a call makes so much of a few numbers that it is computed when running, though all is known: a library would hold it.
+/// Whether a call makes so much of a few numbers that it is computed when running, though all is known: a library would hold random words,
+/// and the places that they are of.
 fn outgrows(operator: &Operator, types: &[TensorType]) -> bool {
-    let is_large = |ty: &TensorType| ty.elements().is_none_or(|n| n > MOST_ELEMENTS);
+    let is_large = |ty: &TensorType| ty.dtype.is_int() && ty.elements().is_none_or(|n| n > MOST_ELEMENTS);
     (operator.is(&ARANGE) || operator.is(&PHILOX)) && types.iter().any(is_large)
 }
 
