@@ -52,7 +52,7 @@ def command_line(program: str, command: Sequence[str], arguments: Sequence[str])
 def quantize(
     model: str | PathLike[str],
     samples: str | PathLike[str],
-    ending: str,
+    output: str | PathLike[str],
     *,
     dtype: str,
     per_channel: bool,
@@ -63,7 +63,7 @@ def quantize(
     labels: list[int] | None,
     target: str | None,
     threads: int,
-) -> tuple[bytes, str, str, str]: ...
+) -> tuple[str, str, str]: ...
 def mixed_precision(narrow: str) -> str: ...
 def opt(text: str, pipeline: str) -> str: ...
 def import_text(model: Any, format: str) -> str: ...

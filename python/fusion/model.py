@@ -204,7 +204,7 @@ class Module:
     def explain(self, *, measure: bool = False, budget: float = 20.0) -> Report:
         """What was fused into each kernel, what it costs, and why: what `fusion explain` tells. The model is compiled once more for it.
 
-        measure: whether each kernel is measured by itself on random inputs, and the whole model, for at most `budget` seconds each.
+        measure: whether each kernel is measured by itself on random inputs, for at most `budget` seconds, and the whole model.
         """
         return Report(*self._source("explain").explain(measure, budget))
 

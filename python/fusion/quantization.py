@@ -42,6 +42,12 @@ def quantize(
     """
     if scheme not in ("per-channel", "per-tensor"):
         raise ValueError(f"scheme is {scheme!r}, and 'per-channel' or 'per-tensor' is expected")
+    if percentile is not None and (method != "percentile" or not 0 < percentile <= 100):
+        raise ValueError(f"percentile is for method 'percentile', a number above 0 and up to 100; it is {percentile}, and the method {method!r}")
+    if labels is not None and metric != "top1":
+        raise ValueError(f"labels are for metric 'top1', and the metric is {metric!r}; leave one of the two away")
+    if max_loss is not None and not 0 <= max_loss < float("inf"):
+        raise ValueError(f"max_loss is a number from 0 on, such as 0.01, and {max_loss} is none")
     with tempfile.TemporaryDirectory() as scratch:
         content, form = source(model)
         if form != "file":
@@ -54,13 +60,12 @@ def quantize(
         else:
             samples = os.fspath(data)
         try:
-            quantized, text, page, told = _fusion.quantize(
-                content, samples, Path(output).suffix, dtype=dtype, per_channel=scheme == "per-channel", method=method, percentile=percentile,
+            told = _fusion.quantize(
+                content, samples, os.fspath(output), dtype=dtype, per_channel=scheme == "per-channel", method=method, percentile=percentile,
                 max_loss=max_loss, metric=metric, labels=None if labels is None else [int(label) for label in labels], target=target, threads=threads,
             )
         except _fusion.FusionError as why:
             # Files that the caller does not know of are no place to look at.
             hidden = [f"{file}: " for file in (content, samples) if file.startswith(scratch)]
             raise _fusion.FusionError(next((str(why)[len(file):] for file in hidden if str(why).startswith(file)), str(why))) from None
-    Path(output).write_bytes(quantized)
-    return Report(text, page, told)
+    return Report(*told)

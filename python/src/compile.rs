@@ -2,8 +2,8 @@
 
 use crate::module::Module;
 use crate::port::declared;
-use crate::raised;
 use crate::report;
+use crate::{named, raised};
 use fusion::models::onnx_facts as onnx_facts_of;
 use fusion::{Format, Level, Source};
 use fusion_tuning::log;
@@ -99,14 +99,7 @@ impl Compiler {
             compiler = compiler.target(target).map_err(raised)?;
         }
         if let Some(name) = fp_math {
-            let level = Level::named(name).ok_or_else(|| {
-                let known: Vec<&str> = Level::ALL.iter().map(|(_, known)| *known).collect();
-                PyValueError::new_err(format!(
-                    "fp_math is {name:?}, and one of {} is expected",
-                    known.join(", ")
-                ))
-            })?;
-            compiler = compiler.fp_math(level);
+            compiler = compiler.fp_math(named("fp_math", name, Level::ALL)?);
         }
         if let Some(error) = max_error {
             compiler = compiler.max_error(error);

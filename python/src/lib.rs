@@ -17,7 +17,7 @@ mod report;
 mod rules;
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -30,6 +30,14 @@ create_exception!(
 /// A failure of the compiler as an exception.
 fn raised(error: impl std::fmt::Display) -> PyErr {
     FusionError::new_err(error.to_string())
+}
+
+/// The value of a name among those that there are.
+fn named<T: Copy>(what: &str, name: &str, all: &[(T, &'static str)]) -> PyResult<T> {
+    all.iter().find(|(_, known)| *known == name).map(|(value, _)| *value).ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|(_, known)| *known).collect();
+        PyValueError::new_err(format!("{what} is {name:?}, and one of {} is expected", known.join(", ")))
+    })
 }
 
 #[pymodule]

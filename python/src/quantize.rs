@@ -1,35 +1,26 @@
 //! Quantizing models.
 
-use crate::raised;
+use crate::{named, raised};
 use fusion::Compiler;
 use fusion::quantize::{Form, Method, Metric, Precision, Report, Settings, quantize as quantized};
+use fusion_runtime::output::write;
+use fusion_tools::commands::output::can_be_written;
+use fusion_tools::failure::Failure;
 use fusion_tools::report::html;
 use fusion_tools::report::quantization::text;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The quantized model, and what is told of it: as text, as a page of HTML and as JSON.
-type Told<'py> = (Bound<'py, PyBytes>, String, String, String);
-
-fn named<T: Copy>(what: &str, name: &str, all: &[(T, &'static str)]) -> PyResult<T> {
-    all.iter().find(|(_, known)| *known == name).map(|(value, _)| *value).ok_or_else(|| {
-        let known: Vec<&str> = all.iter().map(|(_, known)| *known).collect();
-        PyValueError::new_err(format!("{what} is {name:?}, and one of {} is expected", known.join(", ")))
-    })
-}
-
-/// Quantizes the model of a file by the samples of another, for a file of the given ending.
+/// Quantizes the model of a file by the samples of another. What is told of it: as text, as a page of HTML and as JSON.
 #[pyfunction]
-#[pyo3(signature = (model, samples, ending, *, dtype, per_channel, method, percentile, max_loss, metric, labels, target, threads))]
+#[pyo3(signature = (model, samples, output, *, dtype, per_channel, method, percentile, max_loss, metric, labels, target, threads))]
 #[allow(clippy::too_many_arguments)]
-pub fn quantize<'py>(
-    py: Python<'py>,
+pub fn quantize(
+    py: Python<'_>,
     model: PathBuf,
     samples: PathBuf,
-    ending: &str,
+    output: PathBuf,
     dtype: &str,
     per_channel: bool,
     method: &str,
@@ -39,7 +30,7 @@ pub fn quantize<'py>(
     labels: Option<Vec<i64>>,
     target: Option<&str>,
     threads: u16,
-) -> PyResult<Told<'py>> {
+) -> PyResult<(String, String, String)> {
     let mut compiler = Compiler::new();
     if let Some(target) = target {
         compiler = compiler.target(target).map_err(raised)?;
@@ -48,8 +39,14 @@ pub fn quantize<'py>(
         (Method::Percentile(_), Some(percent)) => Method::Percentile(percent),
         (method, _) => method,
     };
+    let compile = compiler.options().map_err(raised)?;
+    if compile.target.device().is_some() {
+        return Err(raised(Failure::QuantizesOnProcessors(compile.target.name)));
+    }
+    can_be_written(&output).map_err(raised)?;
+    let ending = output.extension().unwrap_or_default().to_string_lossy();
     let settings = Settings {
-        compile: compiler.options().map_err(raised)?,
+        compile,
         precision: named(
             "dtype",
             dtype,
@@ -60,14 +57,15 @@ pub fn quantize<'py>(
         max_loss,
         metric: named("metric", metric, Metric::ALL)?,
         labels,
-        form: named("the ending", ending, &[(Form::Onnx, ".onnx"), (Form::Mlir, ".mlir")])?,
+        form: named("the ending of output", &ending, &[(Form::Onnx, "onnx"), (Form::Mlir, "mlir")])?,
         threads,
     };
     let made = py.detach(|| quantized(&model, &samples, &settings)).map_err(raised)?;
+    write(&output, &made.bytes).map_err(|error| raised(Failure::file("write", &output)(error)))?;
     let title = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let page = html::quantization::page(&title, &made.report, settings.metric);
     let told = text(&made.report, settings.metric, max_loss);
-    Ok((PyBytes::new(py, &made.bytes), told, page, data(&made.report).to_string()))
+    Ok((told, page, data(&made.report).to_string()))
 }
 
 fn data(report: &Report) -> serde_json::Value {

@@ -1,7 +1,7 @@
 //! What a compiled model is made of, and where its time goes.
 
 use fusion::driver::{self, CompileOptions};
-use fusion::{Compiler, Source, load};
+use fusion::{Compiler, Source};
 use fusion_tools::failure::Failure;
 use fusion_tools::profile::{Profile, text};
 use fusion_tools::report::{Report, html, measure};
@@ -17,8 +17,7 @@ fn report(compiler: &Compiler, model: Source, budget: Option<f64>) -> Result<Rep
     let mut report = Report::of(&mut compiled, &options);
     if let Some(budget) = budget {
         let budget = Duration::try_from_secs_f64(budget).unwrap_or_default();
-        report.totals.model_s = Some(measure::seconds(&load::linked(&compiled)?, budget)?);
-        measure::kernels(&mut report, &compiled.programs, &options, budget)?;
+        measure::all(&mut report, &compiled, &options, budget)?;
     }
     Ok(report)
 }

@@ -75,5 +75,9 @@ def test_a_model_is_quantized_by_samples(tmp_path):
     assert 0 < np.abs(exact - fewer).max() < 0.1 * np.abs(exact).max()
     with pytest.raises(ValueError, match='method is "best", and one of max'):
         fusion.quantize(model, data, tmp_path / "q.onnx", method="best")
+    with pytest.raises(ValueError, match="percentile is for method 'percentile'"):
+        fusion.quantize(model, data, tmp_path / "q.onnx", percentile=99.0)
+    with pytest.raises(ValueError, match='the ending of output is "txt", and one of onnx, mlir'):
+        fusion.quantize(model, data, tmp_path / "q.txt")
     with pytest.raises(fusion.FusionError, match='^input "x" has no samples; give at least one$'):
         fusion.quantize(model, {"x": np.zeros((0, 16), np.float32)}, tmp_path / "q.onnx")

@@ -6,23 +6,17 @@
 //! ```
 
 use super::model::Model;
-use super::proto::{GraphProto, NodeProto};
+use super::proto::NodeProto;
 use fusion_operators::{DType, Tensor};
+use std::collections::HashSet;
 
-const RANDOM: [&str; 7] = [
-    "Bernoulli",
-    "Dropout",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-];
+const RANDOM: [&str; 6] =
+    ["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
 /// Levels of 255 that decoders may be apart.
 const LEVELS: u8 = 2;
 
 /// What the standard leaves open of outputs, besides how they are rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Freedom {
     /// Nothing.
     None,
@@ -35,29 +29,30 @@ pub enum Freedom {
 impl Model {
     /// What the standard leaves open of this model's outputs.
     pub fn freedom(&self) -> Freedom {
-        let mut of_body = of_graph(self.graph());
-        for function in &self.proto.functions {
-            of_body = of_nodes(&function.node, of_body);
-        }
-        of_body
+        let inputs: HashSet<&str> = self.inputs().map(|input| input.name.as_str()).collect();
+        let bodies = self.proto.functions.iter().map(|function| &function.node);
+        bodies
+            .chain([&self.graph().node])
+            .map(|nodes| of_nodes(nodes, &inputs))
+            .max()
+            .unwrap_or(Freedom::None)
     }
 }
 
-fn of_graph(graph: &GraphProto) -> Freedom {
-    of_nodes(&graph.node, Freedom::None)
-}
-
-fn of_nodes(nodes: &[NodeProto], known: Freedom) -> Freedom {
+fn of_nodes(nodes: &[NodeProto], inputs: &HashSet<&str>) -> Freedom {
     let one = |node: &NodeProto| match node.op_type.as_str() {
         name if RANDOM.contains(&name) => Freedom::Elements,
+        // In inference it is exact; whether it trains, only an input leaves open.
+        "Dropout" if node.input.get(2).is_some_and(|training| inputs.contains(training.as_str())) => {
+            Freedom::Elements
+        }
         "ImageDecoder" => Freedom::Levels,
-        _ => node.attribute.iter().filter_map(|a| a.g.as_ref()).map(of_graph).fold(Freedom::None, wider),
+        _ => {
+            let graphs = node.attribute.iter().filter_map(|a| a.g.as_ref());
+            graphs.map(|graph| of_nodes(&graph.node, inputs)).max().unwrap_or(Freedom::None)
+        }
     };
-    nodes.iter().map(one).fold(known, wider)
-}
-
-fn wider(a: Freedom, b: Freedom) -> Freedom {
-    if a as u8 >= b as u8 { a } else { b }
+    nodes.iter().map(one).max().unwrap_or(Freedom::None)
 }
 
 impl Freedom {

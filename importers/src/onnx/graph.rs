@@ -18,7 +18,7 @@ use super::ops;
 use super::proto::{GraphProto, NodeProto, OperatorSetIdProto};
 use super::schedule::schedule;
 use super::signature::{Options, element_number, signature};
-use super::sparse;
+use super::sparse::dense as dense_of;
 use super::tensor::tensor;
 
 /// Operator sets of the default domain that are understood.
@@ -170,11 +170,12 @@ impl<'m> Importer<'m> {
     /// Imports a graph's initializers and nodes into the innermost scope; gives its outputs.
     fn body(&mut self, graph: &'m GraphProto) -> Result<Vec<Value>, ImportError> {
         let dense = graph.initializer.iter().map(|initializer| (initializer, None));
-        let sparse = graph.sparse_initializer.iter().filter_map(|all| Some((sparse::named(all)?, Some(all))));
+        let sparse = graph.sparse_initializer.iter();
+        let sparse = sparse.filter_map(|sparse| Some((sparse.values.as_ref()?, Some(sparse))));
         for (initializer, sparse) in dense.chain(sparse) {
             let value = match sparse {
                 None => tensor(initializer, self.directory())?,
-                Some(sparse) => sparse::dense(sparse, self.directory())?,
+                Some(sparse) => dense_of(sparse, self.directory())?,
             };
             self.emit.location(&initializer.name);
             let value = self.constant(value);

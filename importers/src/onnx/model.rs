@@ -9,7 +9,6 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use super::proto::{GraphProto, ModelProto, SequenceProto, TensorProto, ValueInfoProto, type_proto};
-use super::sparse::named;
 use super::tensor::{TensorProtoError, tensor};
 
 /// A decoded model, and where its external data lies.
@@ -120,7 +119,7 @@ impl Model {
     /// The graph's inputs that are no initializers, which old files list as well.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &ValueInfoProto> {
         let graph = self.graph();
-        let sparse = graph.sparse_initializer.iter().filter_map(named);
+        let sparse = graph.sparse_initializer.iter().filter_map(|sparse| sparse.values.as_ref());
         let given: HashSet<&str> = graph.initializer.iter().chain(sparse).map(|t| t.name.as_str()).collect();
         graph.input.iter().filter(move |info| !given.contains(info.name.as_str()))
     }

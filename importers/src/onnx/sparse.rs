@@ -4,7 +4,7 @@
 //!   values [n],  indices [n] (row-major places) or [n, rank],  dims        =>    zeros of dims, and each value at its place
 //! ```
 
-use super::proto::{SparseTensorProto, TensorProto};
+use super::proto::SparseTensorProto;
 use super::tensor::{MOST_EXTENT, TensorProtoError, tensor};
 use fusion_operators::{DType, Tensor};
 use std::path::Path;
@@ -52,11 +52,6 @@ pub fn dense(proto: &SparseTensorProto, directory: Option<&Path>) -> Result<Tens
     }
     Tensor::from_bytes(values.dtype(), &shape, bytes)
         .map_err(|source| TensorProtoError::Tensor { name: name(), source })
-}
-
-/// The tensor that says what a sparse one is called, and its type.
-pub fn named(proto: &SparseTensorProto) -> Option<&TensorProto> {
-    proto.values.as_ref()
 }
 
 fn extents(dims: &[i64], size: usize) -> Option<Vec<usize>> {

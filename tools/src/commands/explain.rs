@@ -132,7 +132,7 @@ impl Explain {
         let module = Module::load(&self.model)?;
         let mut report = Report::of_library(module.description());
         if self.measure {
-            report.totals.model_s = Some(measure::seconds(&module, MODEL)?);
+            report.totals.model_s = Some(measure::seconds(&module, measure::MODEL)?);
         }
         Ok(report)
     }
@@ -158,8 +158,7 @@ impl Explain {
         compiled: &Compiled,
         options: &CompileOptions,
     ) -> Result<(), Failure> {
-        report.totals.model_s = Some(measure::seconds(&load::linked(compiled)?, MODEL)?);
-        let (differ, measured) = measure::kernels(report, &compiled.programs, options, self.budget)?;
+        let (differ, measured) = measure::all(report, compiled, options, self.budget)?;
         if measured < differ {
             print::aside(format_args!(
                 "note: {measured} of {differ} kernels were measured; --budget SECONDS allows for more"
@@ -168,9 +167,6 @@ impl Explain {
         Ok(())
     }
 }
-
-/// The most seconds that the whole model runs.
-const MODEL: Duration = Duration::from_secs(1);
 
 fn pair(text: &str) -> Result<(String, String), String> {
     let (first, second) = text.split_once(',').ok_or("there is no ',' between two names")?;

@@ -12,7 +12,7 @@ pub mod given;
 pub mod import;
 pub mod onnx_test;
 pub mod options;
-mod output;
+pub mod output;
 mod pool;
 pub mod profile;
 pub mod quantize;

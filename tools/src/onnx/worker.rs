@@ -3,7 +3,7 @@
 use super::Verdict;
 use super::case::{self, Case};
 use crate::failure::Failure;
-use crate::ports::{Port, onnx_ports};
+use crate::ports::Port;
 use fusion::driver::{CompileOptions, DriverError};
 use fusion::load::{self, Runnable};
 use fusion::models::open_onnx;
@@ -36,8 +36,8 @@ fn try_run(
     if sets.is_empty() {
         return Ok(Some("it has no test_data_set_N directory".to_owned()));
     }
-    let ports = onnx_ports(&case.model())?;
-    let freedom = open_onnx(&Source::file(&case.model()))?.freedom();
+    let model = open_onnx(&Source::file(&case.model()))?;
+    let (ports, freedom) = (model.ports(), model.freedom());
     let mut last: Option<(CompileOptions, Runnable)> = None;
     for (i, set) in sets.iter().enumerate() {
         let inputs = case::read(&set.inputs, &ports.0)?;

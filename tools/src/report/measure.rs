@@ -7,7 +7,7 @@
 use super::Report;
 use crate::failure::Failure;
 use crate::inputs::inputs;
-use fusion::driver::CompileOptions;
+use fusion::driver::{CompileOptions, Compiled};
 use fusion::load;
 use fusion_machine::Dot4;
 use fusion_runtime::Module;
@@ -23,6 +23,21 @@ const NOTHING: &str = "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
   %0 = relay.relu %x : (tensor<1xf32>) -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }";
+
+/// The most seconds that a whole model runs.
+pub const MODEL: Duration = Duration::from_secs(1);
+
+/// Measures a compiled model and its kernels, and notes the seconds in the report. Gives how many kernels differ, and how many of them
+/// were measured.
+pub fn all(
+    report: &mut Report,
+    compiled: &Compiled,
+    options: &CompileOptions,
+    budget: Duration,
+) -> Result<(usize, usize), Failure> {
+    report.totals.model_s = Some(seconds(&load::linked(compiled)?, MODEL)?);
+    kernels(report, &compiled.programs, options, budget)
+}
 
 /// Measures kernels, given as programs of their own by name, and notes the seconds in the report. Gives how many differ, and how
 /// many of them were measured.

@@ -8,7 +8,7 @@
 
 use fusion_operators::ops::philox::PHILOX;
 use fusion_operators::ops::{elementwise as ew, reduction};
-use fusion_operators::{Attrs, DType, Dim, Tensor};
+use fusion_operators::{Attrs, DType, Dim, Format, Tensor};
 
 use crate::onnx::build::{Converted, Made};
 use crate::onnx::error::Fault;
@@ -62,7 +62,7 @@ impl Stream {
     /// Numbers of [0, 1), as a float type has digits for; `at` of `each` for every element.
     fn uniform(&self, im: &mut Importer, dims: &[Dim], dtype: DType, [at, each]: [u32; 2]) -> Made {
         if dtype != DType::F64 {
-            let digits = digits(dtype);
+            let digits = Format::of(dtype).map_or(f32::MANTISSA_DIGITS, |format| format.precision as u32);
             let words = self.words(im, dims, [at, each])?;
             return fraction(im, words, digits, DType::F32);
         }
@@ -83,15 +83,6 @@ impl Stream {
         let angle = im.mul_f(v, std::f64::consts::TAU)?;
         let cosine = im.un(&ew::COS, angle)?;
         im.mul(radius, cosine)
-    }
-}
-
-/// Binary digits of what a float type holds.
-fn digits(dtype: DType) -> u32 {
-    match dtype {
-        DType::F16 => 11,
-        DType::BF16 => 8,
-        _ => f32::MANTISSA_DIGITS,
     }
 }
 
@@ -145,9 +136,7 @@ fn spread(im: &mut Importer, node: &Node, dims: &[Dim], dtype: DType) -> Convert
     let (low, high) = (node.float("low", 0.0)?, node.float("high", 1.0)?);
     made_in(dtype)?;
     let u = Stream::of(im, node, seed(node)?)?.uniform(im, dims, dtype, [0, 1])?;
-    let scaled = im.mul_f(u, high - low)?;
-    let moved = im.add_f(scaled, low)?;
-    Ok(vec![im.cast(moved, dtype)?])
+    moved(im, u, [high - low, low], dtype)
 }
 
 /// mean + scale z.
@@ -155,8 +144,13 @@ fn bell(im: &mut Importer, node: &Node, dims: &[Dim], dtype: DType) -> Converted
     let (mean, scale) = (node.float("mean", 0.0)?, node.float("scale", 1.0)?);
     let made = made_in(dtype)?;
     let z = Stream::of(im, node, seed(node)?)?.normal(im, dims, made)?;
-    let scaled = im.mul_f(z, scale)?;
-    let moved = im.add_f(scaled, mean)?;
+    moved(im, z, [scale, mean], dtype)
+}
+
+/// x factor + offset.
+fn moved(im: &mut Importer, x: Value, [factor, offset]: [f64; 2], dtype: DType) -> Converted {
+    let scaled = im.mul_f(x, factor)?;
+    let moved = im.add_f(scaled, offset)?;
     Ok(vec![im.cast(moved, dtype)?])
 }
 
@@ -216,35 +210,24 @@ fn dropout(im: &mut Importer, node: &Node) -> Converted {
     let seed = node.opt_int("seed")?.map(|seed| seed as u64);
     let u = Stream::of(im, node, seed)?.uniform(im, &dims, made, [0, 1])?;
     let ratio = im.reshape(given, &[])?;
-    let ratio = im.cast(ratio, made)?;
-    let is_dropped = im.less(u, ratio)?;
-    let mut mask = im.un(&ew::LOGICAL_NOT, is_dropped)?;
+    let mut ratio = im.cast(ratio, made)?;
+    let none = im.scalar(made, 0.0)?;
     if known.is_none() {
+        // A ratio of 0 keeps all.
         let training = im.reshape(training, &[])?;
         let training = im.cast(training, DType::Bool)?;
-        let idle = im.un(&ew::LOGICAL_NOT, training)?;
-        let none = zero(im, made)?;
-        let still = im.select(training, ratio, none)?;
-        mask = im.bin(&ew::LOGICAL_OR, mask, idle)?;
-        return scaled(im, node, x, (mask, still));
+        ratio = im.select(training, ratio, none)?;
     }
-    scaled(im, node, x, (mask, ratio))
-}
-
-fn zero(im: &mut Importer, dtype: DType) -> Made {
-    im.scalar(dtype, 0.0)
-}
-
-/// x / (1 - ratio) where the mask is, else 0.
-fn scaled(im: &mut Importer, node: &Node, x: Value, (mask, ratio): (Value, Value)) -> Converted {
-    let (dtype, made) = (im.dtype(x)?, im.dtype(ratio)?);
+    let is_dropped = im.less(u, ratio)?;
     let rest = im.f_sub(1.0, ratio)?;
     let wide = im.cast(x, made)?;
     let grown = im.div(wide, rest)?;
-    let none = zero(im, made)?;
-    let y = im.select(mask, grown, none)?;
-    let y = im.cast(y, dtype)?;
-    Ok(if node.wants(1) { vec![y, mask] } else { vec![y] })
+    let y = im.select(is_dropped, none, grown)?;
+    let mut results = vec![im.cast(y, dtype)?];
+    if node.wants(1) {
+        results.push(im.un(&ew::LOGICAL_NOT, is_dropped)?);
+    }
+    Ok(results)
 }
 
 /// In inference, nothing is dropped.
