@@ -1,6 +1,7 @@
 //! Writes the operators' rows as ODS, generates the C++ classes of the dialects with mlir-tblgen, and compiles the shim that
 //! registers them.
 
+mod machines;
 mod operators;
 
 use std::path::{Path, PathBuf};
@@ -62,6 +63,7 @@ fn main() {
     if wrapper.is_some_and(|wrapper| wrapper.file_stem().is_some_and(|name| name == "clippy-driver")) {
         return;
     }
+    fs::write(out.join("MachinesLeftOut.inc"), machines::left_out(&prefix)).expect("OUT_DIR can be written");
     cc::Build::new()
         .cpp(true)
         .std("c++17")

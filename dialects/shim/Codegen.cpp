@@ -23,6 +23,8 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
+#include "MachinesLeftOut.inc"
+
 using namespace llvm;
 
 void preferIntegerBroadcasts();        // Broadcasts.cpp
