@@ -86,6 +86,29 @@ fn each_element_once_in_either_order() {
 }
 
 #[test]
+fn strings_are_sorted_by_their_bytes() {
+    let model = one("Unique", vec![], &[("x", 8, &["5"])], vec![], &["y", "i", "r", "c"]);
+    let x = Tensor::from_strings(&[5], &["b", "a", "é", "b", "ab"]).unwrap();
+    let found = computed(model, &[x]);
+    assert_eq!(found[0].strings().collect::<Vec<_>>(), ["a", "ab", "b", "é"]);
+    assert_eq!(found[1].to_ints(), [1, 4, 0, 2]);
+    assert_eq!(found[3].to_ints(), [1, 1, 2, 1]);
+}
+
+#[test]
+fn slices_of_many_elements_are_sorted_in_a_loop() {
+    let model = one("Unique", vec![int("axis", 0)], &[("x", 1, &["3", "40"])], vec![], &["y", "i", "r", "c"]);
+    // They differ in the last element alone.
+    let rows = [2.0, 1.0, 2.0].map(|last| [vec![5.0; 39], vec![last]].concat()).concat();
+    let found = computed(model, &[f32s_of(&[3, 40], &rows)]);
+    assert_eq!(found[0].shape(), [2, 40]);
+    assert_eq!(
+        [&found[1], &found[2], &found[3]].map(|t| t.to_ints()),
+        [vec![1, 0], vec![1, 0, 1], vec![1, 2]]
+    );
+}
+
+#[test]
 fn bounds_that_are_computed() {
     let operands: &[(&str, i32, &[&str])] = &[("x", 1, &["5"]), ("b", 7, &["1"]), ("e", 7, &["1"])];
     let slice = |step: i64| {

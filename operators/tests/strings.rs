@@ -45,6 +45,12 @@ fn letters_change_one_by_one() {
 }
 
 #[test]
+fn ranks_have_the_order_of_strings() {
+    let ranks = run(&STRING_RANK, Attrs::new(), &[of(&["b", "", "é", "ab", "b", "B"])]).unwrap();
+    assert_eq!(ranks[0].to_ints(), [3, 0, 5, 2, 3, 1]);
+}
+
+#[test]
 fn a_pattern_matches_the_whole_string() {
     let matches = |pattern: &str, x: &[&str]| {
         let found = run(&STRING_MATCH, Attrs::new().with("pattern", pattern), &[of(x)]).unwrap();

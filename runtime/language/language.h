@@ -186,6 +186,7 @@ extern void *malloc(size_t size);
 extern void free(void *memory);
 extern char *getenv(const char *name);
 extern void *memcpy(void *to, const void *from, size_t size);
+extern void qsort(void *array, size_t count, size_t size, int (*compare)(const void *, const void *));
 extern int memcmp(const void *a, const void *b, size_t size);
 extern double strtod(const char *text, char **end);
 extern float strtof(const char *text, char **end);

@@ -225,6 +225,37 @@ void fusion_string_case(struct context *run, const char *where, const int64_t *f
   }
 }
 
+/* A string and where it stands. */
+struct placed {
+  struct fusion_string string;
+  uint64_t place;
+};
+
+static int compare(const void *left, const void *right) {
+  const struct fusion_string *a = &((const struct placed *)left)->string, *b = &((const struct placed *)right)->string;
+  int order = memcmp(a->data, b->data, a->bytes < b->bytes ? a->bytes : b->bytes);
+  return order ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* How many strings are less than each. */
+void fusion_string_rank(struct context *run, const char *where, const int64_t *facts, struct value *const *inputs,
+                        struct value **outputs) {
+  (void)where;
+  (void)facts;
+  const struct value *x = inputs[0];
+  struct value *made = outputs[0] = like(run, x, DTYPE_I64, 8);
+  uint64_t count = count_of(x);
+  struct placed *all = fusion_new_large(run, count * sizeof *all + 1);
+  for (uint64_t i = 0; i < count; i++)
+    all[i] = (struct placed){string_at(run, x, i), i};
+  qsort(all, count, sizeof *all, compare);
+  for (uint64_t i = 0, rank = 0; i < count; i++) {
+    rank = i && compare(&all[i - 1], &all[i]) ? i : rank;
+    ((uint64_t *)made->data)[all[i].place] = rank;
+  }
+  fusion_free_large(run, all);
+}
+
 /* Facts of an automaton: classes of bytes, states, the first state; the class of each byte; whether each state accepts, a byte each;
  * and the next states, of 32 bits, a row a state. */
 void fusion_string_match(struct context *run, const char *where, const int64_t *facts, struct value *const *inputs,

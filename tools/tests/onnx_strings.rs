@@ -110,6 +110,20 @@ fn stop_words_are_left_out() {
 }
 
 #[test]
+fn each_string_is_found_once() {
+    let unique =
+        |sorted: i64, given: &str, made: &[&str]| node("Unique", &[given], made, vec![int("sorted", sorted)]);
+    let nodes = vec![
+        unique(1, "x", &["sorted", "first", "place", "count"]),
+        unique(0, "x", &["y", "first0", "place0", "count0"]),
+    ];
+    let outputs = &["sorted", "first", "place", "count", "y", "place0", "count0"];
+    let model = whole(nodes, &[("x", STRING, &["n"])], outputs, vec![]);
+    agrees_on_random(&model, &["x"], &[&[&[20]], &[&[1]], &[&[60]]]);
+    model.agrees(&[vec![("x", Tensor::from_strings(&[3], &["b", "", "a\0b"]).unwrap())]]);
+}
+
+#[test]
 fn labels_and_categories_of_a_classifier_are_strings() {
     let ml = |mut node: NodeProto| {
         node.domain = "ai.onnx.ml".into();

@@ -58,6 +58,11 @@ fn match_relation(call: &Call) -> Related {
     Ok(vec![ty.with_dtype(DType::Bool)])
 }
 
+/// C1: the operand is a tensor of strings.
+fn rank_relation(call: &Call) -> Related {
+    Ok(vec![strings_only(call)?.with_dtype(DType::I64)])
+}
+
 /// C1: the operand is a tensor of f64, f32, i64 or ui64.
 fn string_of_relation(call: &Call) -> Related {
     let ty = &call.operands[0];
@@ -105,6 +110,10 @@ operators! {
     /// The syntax is RE2's. C1: the operand is a tensor of strings. C2: the pattern is a regular expression.
     STRING_MATCH = of_strings("string_match", match_relation, strings::full_match)
         .of(form(&[operand("operand")]).attributes(&[text("pattern").required()]));
+    /// How many elements have a string that is less, by the bytes of UTF-8
+    ///
+    /// Equal strings have equal ranks, so that ranks sort, group and compare as strings do. C1: the operand is a tensor of strings.
+    STRING_RANK = of_strings("string_rank", rank_relation, strings::rank).of(Form::UNARY);
     /// Numbers in decimal notation
     ///
     /// Floats have the fewest digits that give them back, without an exponent; NaN, INF and -INF.

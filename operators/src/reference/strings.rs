@@ -112,6 +112,14 @@ pub fn full_match(call: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluate
     Ok(vec![Tensor::from_bytes(DType::Bool, &static_shape(&results[0])?, found)?])
 }
 
+/// How many elements are less.
+pub fn rank(_: &Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
+    let mut sorted: Vec<&str> = x[0].strings().collect();
+    sorted.sort_unstable();
+    let ranks = x[0].strings().map(|string| sorted.partition_point(|other| *other < string) as i64);
+    Ok(vec![Tensor::from_slice(&static_shape(&results[0])?, &ranks.collect::<Vec<_>>())?])
+}
+
 /// A number in decimal notation.
 fn written(x: &Tensor, i: usize) -> String {
     let number = x.f64_at(i);

@@ -77,3 +77,11 @@ func.func @string_to_number_c2_dtype(%x: tensor<2x!relay.string>) {
   %0 = relay.string_to_number %x {dtype = f32} : (tensor<2x!relay.string>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @rank_c1_numbers(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'relay.string_rank' op violates constraint C1: the operand must be a tensor of !relay.string, found tensor<2xf32>}}
+  %0 = relay.string_rank %x : (tensor<2xf32>) -> tensor<2xi64>
+  return
+}

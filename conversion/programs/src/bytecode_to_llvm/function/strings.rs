@@ -12,7 +12,7 @@ use crate::bytecode_to_llvm::globals::{number_of, packed};
 use crate::bytecode_to_llvm::writer::Callee;
 use fusion_bytecode::Register;
 use fusion_operators::ops::strings::{
-    STRING_CASE, STRING_CONCAT, STRING_MATCH, STRING_OF, STRING_SPLIT, STRING_TO_NUMBER,
+    STRING_CASE, STRING_CONCAT, STRING_MATCH, STRING_OF, STRING_RANK, STRING_SPLIT, STRING_TO_NUMBER,
 };
 use fusion_operators::reference::strings::letter;
 use fusion_operators::{Attrs, DType, Operator};
@@ -25,7 +25,7 @@ pub struct StringOperator {
 }
 
 /// All of them.
-pub static STRING_OPERATORS: [StringOperator; 6] = [
+pub static STRING_OPERATORS: [StringOperator; 7] = [
     row(&STRING_CONCAT, "fusion_string_concat", |_| Ok(vec![0])),
     row(&STRING_SPLIT, "fusion_string_split", |attrs| {
         let delimiter = attrs.str_or("delimiter", "");
@@ -34,6 +34,7 @@ pub static STRING_OPERATORS: [StringOperator; 6] = [
     }),
     row(&STRING_CASE, "fusion_string_case", |attrs| Ok(letters(attrs.str_or("to", "") == "upper"))),
     row(&STRING_MATCH, "fusion_string_match", |attrs| automaton::facts(attrs.str_or("pattern", ""))),
+    row(&STRING_RANK, "fusion_string_rank", |_| Ok(vec![0])),
     row(&STRING_OF, "fusion_string_of_number", |_| Ok(vec![0])),
     row(&STRING_TO_NUMBER, "fusion_string_to_number", |attrs| {
         Ok(vec![number_of(attrs.dtype("dtype").unwrap_or(DType::F64)).into()])

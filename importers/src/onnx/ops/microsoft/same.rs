@@ -8,6 +8,7 @@ use crate::onnx::error::Fault;
 use crate::onnx::importer::Importer;
 use crate::onnx::node::Node;
 use crate::onnx::ops::Conversion;
+use crate::onnx::ops::moving::selection::unique;
 
 pub const ROWS: &[Conversion] = &[
     row("Trilu", |im, node| again(im, node, ("Trilu", 14))),
@@ -32,6 +33,11 @@ pub const ROWS: &[Conversion] = &[
     row("ExpandDims", |im, node| {
         let axis = im.reshape(node.input(1)?, &[1])?;
         Ok(vec![asked_one(im, node, ("Unsqueeze", 13), &[node.opt(0), Some(axis)])?])
+    }),
+    row("Unique", |im, node| {
+        let found = unique(im, node, false)?;
+        // Not where each stands first, but where each element is among them, and the counts.
+        Ok(vec![found[0], found[2], found[3]])
     }),
     row("QuantizeLinear", |im, node| again(im, node, ("QuantizeLinear", 21))),
     row("DequantizeLinear", |im, node| again(im, node, ("DequantizeLinear", 21))),

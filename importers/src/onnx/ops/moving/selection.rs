@@ -3,19 +3,25 @@
 //!     NonZero    the places of elements that are not 0           Compress   the slices at which a condition holds
 //!     Unique     each element, or slice, once: sorted; group[i] counts the changes before sorted[i]
 
+use fusion_operators::ops::strings::STRING_RANK;
 use fusion_operators::ops::{elementwise as ew, indexing, reduction};
 use fusion_operators::{Attrs, DType, Dim};
 
 use crate::onnx::build::{Converted, Made};
-use crate::onnx::error::Fault;
+use crate::onnx::emit::Region;
+use crate::onnx::error::{Fault, ImportError};
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::{Conversion, row};
 
-pub const ROWS: &[Conversion] = &[row("NonZero", non_zero), row("Compress", compress), row("Unique", unique)];
+pub const ROWS: &[Conversion] = &[
+    row("NonZero", non_zero),
+    row("Compress", compress),
+    row("Unique", |im, node| unique(im, node, node.int("sorted", 1)? != 0)),
+];
 
-/// Longest slices that are compared with each other: each element sorts all slices once.
-const LONGEST_SLICE: i64 = 256;
+/// Slices of more elements, or of a number that is not known, are sorted in a loop over them.
+const MOST_UNROLLED: i64 = 16;
 
 /// A column of indices for each element that is not 0.
 fn non_zero(im: &mut Importer, node: &Node) -> Converted {
@@ -70,7 +76,7 @@ fn compress(im: &mut Importer, node: &Node) -> Converted {
 }
 
 /// The places of the elements of a vector in ascending order; equals keep theirs.
-fn ascending(im: &mut Importer, x: Value) -> Made {
+pub fn ascending(im: &mut Importer, x: Value) -> Made {
     let x = if im.dtype(x)? == DType::Bool { im.cast(x, DType::U8)? } else { x };
     let mut attrs = Attrs::new().with("axis", 0i64).with("smallest", true);
     attrs.set_dim("k", im.dims(x)?[0].clone());
@@ -84,11 +90,54 @@ fn inverted(im: &mut Importer, places: Value) -> Made {
     im.op(&indexing::SCATTER_ELEMENTS, &[own, places, own], Attrs::new().with("axis", 0i64))
 }
 
-fn unique(im: &mut Importer, node: &Node) -> Converted {
-    let x = node.input(0)?;
-    if im.dtype(x)? == DType::String {
-        return Err(Fault::unsupported("Unique of strings, which have no order here,"));
+/// The places of rows [n, m] in ascending order: sorted by each element, the last first, so that the first decides.
+fn order_of_rows(im: &mut Importer, node: &Node, rows: Value) -> Made {
+    let own = im.counting_along(rows, 0)?;
+    let width = im.dims(rows)?.swap_remove(1);
+    let Some(width) = width.known().filter(|&width| width <= MOST_UNROLLED as u64) else {
+        let last = im.extent_of(rows, 1)?;
+        let ids = im.ids(&[last, own])?;
+        let emit = im.emit;
+        let made = emit.while_(&ids, &mut |region, arguments| {
+            let (left, order) = (im.opaque(arguments[0]), im.opaque(arguments[1]));
+            let next = match region {
+                Region::Condition => {
+                    let zero = im.ints(&[], &[0]);
+                    zero.and_then(|zero| im.less(zero, left)).and_then(|goes_on| im.ids(&[goes_on]))
+                }
+                _ => im.add_f(left, -1.0).and_then(|left| {
+                    let column = im.gather(rows, left, 1)?;
+                    let order = sorted_by(im, order, column)?;
+                    im.ids(&[left, order])
+                }),
+            };
+            next.map_err(|fault| ImportError::Node { place: node.place.clone(), fault: Box::new(fault) })
+        });
+        return Ok(im.opaque(made.map_err(Box::new)?[1]));
+    };
+    let mut order = own;
+    for column in (0..width as i64).rev() {
+        let column = im.select_at(rows, 1, column)?;
+        order = sorted_by(im, order, column)?;
     }
+    Ok(order)
+}
+
+/// An order of places, sorted by what stands at them in a column; equals stay in their order.
+fn sorted_by(im: &mut Importer, order: Value, column: Value) -> Made {
+    let own = im.gather(column, order, 0)?;
+    let places = ascending(im, own)?;
+    im.gather(order, places, 0)
+}
+
+/// Each element or slice once, where it stands first, where each is among them, and how often each stands; in order, or as they come.
+pub fn unique(im: &mut Importer, node: &Node, is_sorted: bool) -> Converted {
+    let given = node.input(0)?;
+    // Ranks have the order of the strings.
+    let x = match im.dtype(given)? {
+        DType::String => im.un(&STRING_RANK, given)?,
+        _ => given,
+    };
     // Slices in rows, or single elements: [n, m].
     let (rows, axis) = match node.opt_int("axis")? {
         Some(axis) => {
@@ -103,18 +152,7 @@ fn unique(im: &mut Importer, node: &Node) -> Converted {
             (im.expand_dims(flat, &[1])?, None)
         }
     };
-    let width = im.extent(rows, 1, "the slices")?;
-    if width > LONGEST_SLICE {
-        return Err(Fault::unsupported(format!("Unique of slices of {width} elements")));
-    }
-    // The last element first, so that the first decides.
-    let mut order = im.counting_along(rows, 0)?;
-    for column in (0..width).rev() {
-        let own = im.select_at(rows, 1, column)?;
-        let own = im.gather(own, order, 0)?;
-        let places = ascending(im, own)?;
-        order = im.gather(order, places, 0)?;
-    }
+    let order = order_of_rows(im, node, rows)?;
     let sorted = im.gather(rows, order, 0)?;
     // Where it differs from the one before; the first has none.
     let own = im.counting_along(rows, 0)?;
@@ -140,7 +178,7 @@ fn unique(im: &mut Importer, node: &Node) -> Converted {
     let counts = im.op(&indexing::SCATTER_ELEMENTS, &[zeros, group_of_sorted, ones], added)?;
     let mut group = im.op(&indexing::SCATTER_ELEMENTS, &[zeros, order, group_of_sorted], attrs)?;
     let mut shown = own;
-    if node.int("sorted", 1)? == 0 {
+    if !is_sorted {
         let last = im.extent_of(own, 0)?;
         let appears = im.select(is_group, first_place, last)?;
         shown = ascending(im, appears)?;
@@ -151,9 +189,9 @@ fn unique(im: &mut Importer, node: &Node) -> Converted {
     let indices = im.gather(first_place, shown, 0)?;
     let counts = im.gather(counts, shown, 0)?;
     let y = match axis {
-        Some(axis) => im.gather(x, indices, axis)?,
+        Some(axis) => im.gather(given, indices, axis)?,
         None => {
-            let flat = im.flat(x)?;
+            let flat = im.flat(given)?;
             im.gather(flat, indices, 0)?
         }
     };
