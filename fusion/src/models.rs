@@ -6,7 +6,7 @@ use crate::passes::register_passes;
 use crate::shapes::{Axis, dims};
 use crate::source::{Content, Format, Source};
 use fusion_dialects::{Context, Module, parse_file, parse_module, run_passes};
-pub use fusion_importers::onnx::{Declared, Extent, Facts};
+pub use fusion_importers::onnx::{Declared, Extent, Facts, Labels};
 use fusion_importers::{onnx, relay_text, stablehlo};
 use fusion_operators::Tensor;
 use indexmap::IndexMap;

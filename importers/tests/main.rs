@@ -2,6 +2,7 @@
 
 mod attention;
 mod common;
+mod complex;
 mod graph;
 mod load;
 mod loops;

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _fusion
 from .reports import Report
-from .tensors import array, copied, given, numpy_dtype, writable
+from .tensors import array, copied, given, joined, numpy_dtype, parted, writable
 
 
 class Port(NamedTuple):
@@ -171,12 +171,16 @@ class Module:
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Runs the model on named tensors, and gives its results by name. What `outputs` names is written there: all of them, or none."""
+        """Runs the model on named tensors, and gives its results by name. What `outputs` names is written there: all of them, or none.
+
+        A map is a dict, where the model takes one. Arrays of complex numbers are given, and come back, whole.
+        """
         names = [port.name for port in self.inputs]
-        wanted = self._by_name(inputs, names, "input")
+        wanted = self._by_name(parted(inputs, names), names, "input")
         out = None if outputs is None else self._by_name(outputs, [port.name for port in self.outputs], "output")
         names, results = self._run(wanted, out)
-        return dict(zip([port.name for port in self.outputs] or names, results))
+        results = dict(zip([port.name for port in self.outputs] or names, results))
+        return joined(results) if out is None else results
 
     @staticmethod
     def _by_name(values: Mapping[str, Any], names: list[str], what: str) -> list[Any]:

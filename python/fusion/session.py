@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .model import Port
 from .model import compile as compile_model
 
 # ONNX Runtime's names of element types.
@@ -18,6 +19,11 @@ TYPES = {
     "float64": "double", "float32": "float", "float16": "float16", "bfloat16": "bfloat16", "bool": "bool", "int8": "int8", "int16": "int16",
     "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64", "object": "string",
 }
+
+
+# The first of two parts by the second, and the types of numbers of which these are the parts.
+OTHER_PART = {"imag": "real", "values": "keys"}
+COMPLEX = {"float": "complex64", "double": "complex128"}
 
 
 class SessionOptions:
@@ -47,6 +53,26 @@ class NodeArg:
 
     def __repr__(self) -> str:
         return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+def arguments(ports: Sequence[Port]) -> list[NodeArg]:
+    """Inputs or outputs under the model's own names: two that are the parts of one are one."""
+    found: dict[str, NodeArg] = {}
+    for port in ports:
+        whole, _, part = port.name.rpartition(".")
+        first = found.pop(f"{whole}.{OTHER_PART[part]}", None) if part in OTHER_PART else None
+        if first is None:
+            found[port.name] = NodeArg(port.name, port.dtype, port.shape)
+            continue
+        found[whole] = NodeArg(whole, None, first.shape if part == "imag" else [])
+        element = first.type.removeprefix("tensor(").removesuffix(")")
+        found[whole].type = f"map({element},{NodeArg(whole, port.dtype, []).type})" if part == "values" else f"tensor({COMPLEX[element]})"
+    return list(found.values())
+
+
+def dicts(labels: Sequence[str | int], scores: np.ndarray) -> list[dict[str | int, float]]:
+    """Rows of scores as ONNX Runtime gives them where a model names the labels: a dict a row."""
+    return [dict(zip(labels, row)) for row in scores.reshape(-1, len(labels)).tolist()]
 
 
 class ModelMetadata:
@@ -189,11 +215,11 @@ class InferenceSession:
 
     def get_inputs(self) -> list[NodeArg]:
         """What it takes."""
-        return [NodeArg(port.name, port.dtype, port.shape) for port in self._module.inputs]
+        return arguments(self._module.inputs)
 
     def get_outputs(self) -> list[NodeArg]:
         """What it gives."""
-        return [NodeArg(port.name, port.dtype, port.shape) for port in self._module.outputs]
+        return arguments(self._module.outputs)
 
     def get_providers(self) -> list[str]:
         """Where it runs."""
@@ -219,4 +245,5 @@ class InferenceSession:
         unknown = [name for name in wanted if name not in results]
         if unknown:
             raise ValueError(f"the model has no output {unknown[0]!r}; its outputs are {', '.join(results)}")
-        return [results[name] for name in wanted]
+        labels = (self._module.facts or {}).get("labels", {})
+        return [dicts(labels[name], results[name]) if name in labels else results[name] for name in wanted]

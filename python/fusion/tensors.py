@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,3 +89,36 @@ def array(dtype: str, shape: list[int], data: bytearray | list[str]) -> np.ndarr
     if isinstance(data, list):
         return np.array(data, dtype=object).reshape(shape)
     return np.frombuffer(data, dtype=numpy_dtype(dtype)).reshape(shape)
+
+
+def parted(inputs: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Inputs by the names that a compiled model has for them. One of complex numbers is `z.real` and `z.imag` there, and a map `m.keys` and `m.values`."""
+    parts: dict[str, Any] = {}
+    for name, value in inputs.items():
+        if isinstance(value, Mapping) and f"{name}.keys" in names:
+            parts[f"{name}.keys"], parts[f"{name}.values"] = list(value), list(value.values())
+        elif f"{name}.real" in names and name not in names:
+            value = np.asarray(value)
+            parts[f"{name}.real"], parts[f"{name}.imag"] = value.real.copy(), value.imag.copy()
+        else:
+            parts[name] = value
+    return parts
+
+
+def joined(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Results by the model's own names: two that are the parts of complex numbers are one."""
+    whole: dict[str, Any] = {}
+    for name, value in results.items():
+        own = name.removesuffix(".imag")
+        if own != name and (real := whole.pop(f"{own}.real", None)) is not None:
+            whole[own] = complex_of(real, value)
+        else:
+            whole[name] = value
+    return whole
+
+
+def complex_of(real: np.ndarray, imag: np.ndarray) -> np.ndarray:
+    """An array of complex numbers."""
+    whole = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    whole.real, whole.imag = real, imag
+    return whole

@@ -4,7 +4,7 @@ use crate::module::Module;
 use crate::port::declared;
 use crate::report;
 use crate::{named, raised};
-use fusion::models::onnx_facts as onnx_facts_of;
+use fusion::models::{Labels, onnx_facts as onnx_facts_of};
 use fusion::{Format, Level, Source};
 use fusion_tuning::log;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
@@ -215,5 +215,13 @@ pub fn onnx_facts<'py>(
     all.set_item("custom_metadata_map", facts.properties.into_iter().collect::<BTreeMap<_, _>>())?;
     all.set_item("inputs", facts.inputs.into_iter().map(declared).collect::<Vec<_>>())?;
     all.set_item("outputs", facts.outputs.into_iter().map(declared).collect::<Vec<_>>())?;
+    let labels = PyDict::new(py);
+    for (output, list) in facts.labels {
+        match list {
+            Labels::Strings(list) => labels.set_item(output, list)?,
+            Labels::Integers(list) => labels.set_item(output, list)?,
+        }
+    }
+    all.set_item("labels", labels)?;
     Ok(Some(all))
 }

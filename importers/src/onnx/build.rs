@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fusion_operators::ops::creation;
 use fusion_operators::{Attrs, DType, Dim, Operator, Tensor, TensorType};
 
-use super::definitions::Def;
+use super::definitions::{Def, Parts};
 use super::emit::EmitError;
 use super::error::Fault;
 use super::importer::Importer;
@@ -62,12 +62,13 @@ impl Importer<'_> {
     /// The type of a tensor.
     pub fn ty(&self, v: Value) -> Result<&TensorType, Fault> {
         let entry = &self.entries[v.0 as usize];
-        entry.ty.as_ref().ok_or(Fault::NotATensor {
-            found: if matches!(entry.def, Def::Sequence(_) | Def::List(_)) {
-                "sequence"
-            } else {
-                "missing optional"
-            },
+        entry.ty.as_ref().ok_or_else(|| match entry.def {
+            Def::Parts(Parts::Complex, _) => {
+                Fault::unsupported("a tensor of complex numbers, which is only moved,")
+            }
+            Def::Parts(Parts::Map, _) => Fault::NotATensor { found: "map" },
+            Def::Sequence(_) | Def::List(_) => Fault::NotATensor { found: "sequence" },
+            _ => Fault::NotATensor { found: "missing optional" },
         })
     }
 

@@ -24,8 +24,19 @@ pub(super) enum Def {
     Sequence(Vec<Value>),
     /// A sequence whose length is known at run time only, of elements of that type.
     List(TensorType),
+    /// What two tensors of the program make.
+    Parts(Parts, [Value; 2]),
     /// An optional value that is not there.
     Absent,
+}
+
+/// What a value of two parts is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parts {
+    /// A tensor of complex numbers: real and imaginary parts.
+    Complex,
+    /// A map: keys and values.
+    Map,
 }
 
 /// A value, and the bound inputs it was computed from.

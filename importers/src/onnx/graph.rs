@@ -15,6 +15,7 @@ use super::model::Model;
 use super::narrow_types::Narrow;
 use super::node::{Node, Value};
 use super::ops;
+use super::parts::complex;
 use super::proto::{GraphProto, NodeProto, OperatorSetIdProto};
 use super::schedule::schedule;
 use super::signature::{Options, element_number, signature};
@@ -86,6 +87,7 @@ pub fn import(
         attributes: Rc::default(),
     };
     importer.scopes.push(scope);
+    let mut first = None;
     for (i, (input, &id)) in inputs.iter().zip(arguments).enumerate() {
         let value = match input.is_sequence {
             false => importer.push(Def::Input(i), id, emit.tensor_type(id)),
@@ -97,6 +99,14 @@ pub fn import(
                 })?
             }
         };
+        if let Some((part, name)) = &input.part {
+            importer.emit.named(&input.name, id);
+            if let (Some(kind), Some(first)) = (part.whole(), first.replace(value)) {
+                let whole = importer.whole(kind, [first, value]);
+                importer.define(name, whole, Place::default)?;
+            }
+            continue;
+        }
         if let Some(info) = model.graph().input.iter().find(|info| info.name == input.name) {
             importer.mark(value, element_number(info).and_then(Narrow::of));
         }
@@ -116,6 +126,13 @@ pub fn import(
             })?,
             _ => value,
         };
+        if let Some((kind, parts)) = importer.parts(value) {
+            for (part, value) in kind.parts().into_iter().zip(parts) {
+                let name = format!("{}.{}", info.name, part.suffix());
+                outputs.push((name, Output::Tensor(importer.entries[value.0 as usize].id)));
+            }
+            continue;
+        }
         let output = match &importer.entries[value.0 as usize].def {
             Def::List(_) => Output::List(importer.entries[value.0 as usize].id),
             Def::Sequence(values) => {
@@ -173,6 +190,12 @@ impl<'m> Importer<'m> {
         let sparse = graph.sparse_initializer.iter();
         let sparse = sparse.filter_map(|sparse| Some((sparse.values.as_ref()?, Some(sparse))));
         for (initializer, sparse) in dense.chain(sparse) {
+            if let Some(parts) = complex(initializer, self.directory())? {
+                let value = self.complex_constant(parts);
+                let name = || Place { name: "initializer".into(), ..Place::default() };
+                self.define(&initializer.name, value, name)?;
+                continue;
+            }
             let value = match sparse {
                 None => tensor(initializer, self.directory())?,
                 Some(sparse) => dense_of(sparse, self.directory())?,
@@ -282,6 +305,10 @@ impl<'m> Importer<'m> {
                 let row = ops::find(&node.place.domain, &node.place.op_type)
                     .ok_or_else(|| ImportError::UnsupportedOperators(vec![node.place.clone()]))?;
                 let converted = self.narrow_operand(&node).and_then(|narrow| {
+                    let parts = self.complex_operands(&node)?;
+                    if !parts.is_empty() {
+                        return self.moved_by_parts(&node, &parts, row.convert);
+                    }
                     let results = (row.convert)(self, &node)?;
                     if let Some(narrow) = narrow {
                         self.mark_moved(&results, narrow);

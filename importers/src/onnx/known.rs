@@ -66,7 +66,9 @@ impl Importer<'_> {
                         _ => unknown.other = true,
                     }
                 }
-                Def::Opaque | Def::Sequence(_) | Def::List(_) | Def::Absent => unknown.other = true,
+                Def::Opaque | Def::Sequence(_) | Def::List(_) | Def::Parts(..) | Def::Absent => {
+                    unknown.other = true
+                }
             }
             if strict && (unknown.other || !unknown.inputs.is_empty()) {
                 return Err(unknown);
@@ -103,7 +105,7 @@ impl Importer<'_> {
                 let inputs = known.iter().flat_map(|k| k.inputs.iter().copied()).collect();
                 Known { tensor: Rc::new(tensor), inputs }
             }
-            Def::Opaque | Def::Sequence(_) | Def::List(_) | Def::Absent => return None,
+            Def::Opaque | Def::Sequence(_) | Def::List(_) | Def::Parts(..) | Def::Absent => return None,
         })
     }
 

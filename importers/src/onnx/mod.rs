@@ -30,6 +30,7 @@ mod narrow;
 mod narrow_types;
 pub mod node;
 mod ops;
+pub mod parts;
 pub mod proto;
 pub mod rewrite;
 mod schedule;
@@ -39,7 +40,7 @@ pub mod tensor;
 
 pub use emit::Emit;
 pub use error::{Fault, ImportError, Place};
-pub use facts::{Declared, Extent, Facts};
+pub use facts::{Declared, Extent, Facts, Labels};
 pub use graph::{Imported, Output, import};
 pub use mlir::{Program, Trace, import_module};
 pub use model::{LoadError, Model};

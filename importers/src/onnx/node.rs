@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 
 use super::error::{Fault, Place};
 use super::narrow_types::Narrow;
+use super::parts::complex;
 use super::proto::{AttributeProto, GraphProto};
 use super::sparse::dense;
 use super::tensor::{element_type, tensor};
@@ -14,6 +15,7 @@ use super::tensor::{element_type, tensor};
 pub struct Value(pub(super) u32);
 
 /// A node whose inputs are values and whose attributes no longer refer to a function's.
+#[derive(Clone)]
 pub struct Node<'m> {
     /// What it is called.
     pub place: Place,
@@ -144,6 +146,16 @@ impl<'m> Node<'m> {
     ) -> Result<Option<Tensor>, Fault> {
         let found = self.read(name, 4, "a tensor", |a| a.t.as_ref())?;
         Ok(found.map(|t| tensor(t, directory)).transpose()?)
+    }
+
+    /// The parts of a tensor of complex numbers, when present.
+    pub fn complex_tensor(
+        &self,
+        name: &str,
+        directory: Option<&std::path::Path>,
+    ) -> Result<Option<[Tensor; 2]>, Fault> {
+        let Some(found) = self.read(name, 4, "a tensor", |a| a.t.as_ref())? else { return Ok(None) };
+        Ok(complex(found, directory)?)
     }
 
     /// A tensor that is held by the places of its elements, when present.

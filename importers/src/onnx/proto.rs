@@ -246,6 +246,8 @@ pub struct ElementTypeProto {
 pub struct MapTypeProto {
     #[prost(int32, tag = "1")]
     pub key_type: i32,
+    #[prost(message, optional, boxed, tag = "2")]
+    pub value_type: Option<Box<TypeProto>>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -5,7 +5,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::error::ImportError;
 use super::model::Model;
-use super::proto::{DimensionProto, TypeProto, ValueInfoProto, dimension_proto, type_proto};
+use super::parts::{Part, part_type};
+use super::proto::{DimensionProto, MapTypeProto, TypeProto, ValueInfoProto, dimension_proto, type_proto};
 use super::tensor::{MOST_EXTENT, element_type, held_type};
 
 /// What is known about a model's inputs beyond what it says.
@@ -29,17 +30,12 @@ pub struct Input {
     pub ty: TensorType,
     /// Whether it is a sequence, of tensors of that type.
     pub is_sequence: bool,
+    /// Which part it is of what graph input, where that is held in two.
+    pub part: Option<(Part, String)>,
 }
 
 /// What a program of the model takes: the graph's inputs that are not initializers.
 pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportError> {
-    let graph = model.graph();
-    for name in options.bound.keys().chain(options.shapes.keys()).chain(&options.absent) {
-        if !graph.input.iter().any(|i| i.name == *name) {
-            let problem = "has a given value or shape, or none, but the model has no such input".into();
-            return Err(ImportError::Input { input: name.clone(), problem });
-        }
-    }
     let mut inputs: Vec<Input> = Vec::new();
     for info in model.inputs() {
         if inputs.iter().any(|i| i.name == info.name) {
@@ -59,12 +55,81 @@ pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportE
             Some(type_proto::Value::Sequence(sequence)) => {
                 (element_type_of(info, sequence.elem_type.as_deref(), options)?, true)
             }
+            Some(type_proto::Value::Map(map)) => {
+                inputs.extend(of_parts(info, [Part::Keys, Part::Values], map_types(info, map, options)?));
+                continue;
+            }
             kind => (input_type(info, kind, options)?, false),
         };
-        inputs.push(Input { name: info.name.clone(), ty, is_sequence });
+        let is_complex = element_number(info).is_some_and(|number| part_type(number as i32).is_some());
+        if is_complex {
+            inputs.extend(of_parts(info, [Part::Real, Part::Imag], [ty.clone(), ty]));
+            continue;
+        }
+        inputs.push(Input { name: info.name.clone(), ty, is_sequence, part: None });
+    }
+    let graph = model.graph();
+    for name in options.bound.keys().chain(options.shapes.keys()).chain(&options.absent) {
+        let is_input = graph.input.iter().any(|i| i.name == *name) || inputs.iter().any(|i| i.name == *name);
+        if !is_input {
+            let problem = "has a given value or shape, or none, but the model has no such input".into();
+            return Err(ImportError::Input { input: name.clone(), problem });
+        }
     }
     rename(&mut inputs, options)?;
     Ok(inputs)
+}
+
+/// An input of two parts.
+fn of_parts(info: &ValueInfoProto, parts: [Part; 2], types: [TensorType; 2]) -> [Input; 2] {
+    let [first, second] = types;
+    [(parts[0], first), (parts[1], second)].map(|(part, ty)| Input {
+        name: format!("{}.{}", info.name, part.suffix()),
+        ty,
+        is_sequence: false,
+        part: Some((part, info.name.clone())),
+    })
+}
+
+/// The shape that is given for an input, or for one of its parts.
+fn given_shape(info: &ValueInfoProto, options: &Options) -> Option<Vec<Dim>> {
+    let of_part = |part: Part| format!("{}.{}", info.name, part.suffix());
+    let parts = [Part::Real, Part::Imag, Part::Keys, Part::Values].map(of_part);
+    let mut names = std::iter::once(&info.name).chain(&parts);
+    names.find_map(|name| {
+        let bound =
+            || options.bound.get(name).map(|t| t.shape().iter().map(|&n| (n as u64).into()).collect());
+        options.shapes.get(name).cloned().or_else(bound)
+    })
+}
+
+/// The types of a map's keys and of its values.
+fn map_types(
+    info: &ValueInfoProto,
+    map: &MapTypeProto,
+    options: &Options,
+) -> Result<[TensorType; 2], ImportError> {
+    let unsupported = |what: String| ImportError::UnsupportedValue { value: info.name.clone(), what };
+    let Some(type_proto::Value::Tensor(value)) = map.value_type.as_ref().and_then(|t| t.value.as_ref())
+    else {
+        return Err(unsupported("is a map to something else than numbers or strings".into()));
+    };
+    if value.shape.as_ref().is_some_and(|shape| !shape.dim.is_empty()) {
+        return Err(unsupported("is a map to tensors".into()));
+    }
+    let count = match given_shape(info, options).as_deref() {
+        Some([count]) => count.clone(),
+        Some(shape) => {
+            let problem = format!("is a map, which has one extent, but is given {}", shape.len());
+            return Err(ImportError::Input { input: info.name.clone(), problem });
+        }
+        None => Dim::Symbol(format!("{}.count", plain(&info.name))),
+    };
+    let column = |number: i32, what: &str| match element_type(number) {
+        Ok(dtype) => Ok(TensorType::new(vec![count.clone()], dtype)),
+        Err(name) => Err(unsupported(format!("is a map with {what} of type {name}"))),
+    };
+    Ok([column(map.key_type, "keys")?, column(value.elem_type, "values")?])
 }
 
 /// Gives extents the names that options have for them, in all inputs: others may have the same.
@@ -149,14 +214,15 @@ fn input_type(
         |what: &str| ImportError::UnsupportedValue { value: info.name.clone(), what: what.to_owned() };
     let tensor = match kind {
         Some(type_proto::Value::Tensor(tensor)) => tensor,
-        Some(_) => return Err(unsupported("is a map or a sparse tensor")),
+        Some(_) => return Err(unsupported("is a sparse tensor")),
         None => return Err(fail("has no type".into())),
     };
-    let dtype =
-        held_type(tensor.elem_type).map_err(|name| unsupported(&format!("has elements of type {name}")))?;
-    let given = options.shapes.get(&info.name).cloned().or_else(|| {
-        options.bound.get(&info.name).map(|t| t.shape().iter().map(|&n| (n as u64).into()).collect())
-    });
+    let dtype = match part_type(tensor.elem_type) {
+        Some(dtype) => dtype,
+        None => held_type(tensor.elem_type)
+            .map_err(|name| unsupported(&format!("has elements of type {name}")))?,
+    };
+    let given = given_shape(info, options);
     let unnamed = |axis: usize| format!("{}.{axis}", plain(&info.name));
     let declared = match &tensor.shape {
         None => None,

@@ -1,6 +1,7 @@
 //! Operators of `ai.onnx.ml` beside numbers worked out by hand.
 
 mod features;
+mod maps;
 mod models;
 mod trees;
 

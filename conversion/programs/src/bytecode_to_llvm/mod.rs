@@ -58,8 +58,8 @@ pub enum BytecodeError {
     Malformed(String),
     /// Only the virtual machine has it.
     #[error(
-        "{place}{operator} is computed on tensors whose extents are known at run time only, which compiled programs cannot do; \
-         give the shapes of @main's inputs, or run the program with --executor vm"
+        "{place}relay.{operator} has no machine code: it is one that only the compiler itself computes, or its operands have dynamic \
+         shapes; give the shapes of @main's inputs, or run the program with --executor vm"
     )]
     Dynamic {
         /// Where.

@@ -6,6 +6,7 @@ mod features;
 mod forest;
 pub mod labels;
 mod linear;
+mod maps;
 mod pairs;
 mod scores;
 mod support_vectors;
@@ -17,7 +18,7 @@ use crate::onnx::importer::Importer;
 use crate::onnx::node::Node;
 
 pub const FAMILIES: &[&[Conversion]] =
-    &[features::ROWS, labels::ROWS, linear::ROWS, support_vectors::ROWS, trees::ROWS];
+    &[features::ROWS, labels::ROWS, linear::ROWS, maps::ROWS, support_vectors::ROWS, trees::ROWS];
 
 /// A row of the domain.
 const fn row(

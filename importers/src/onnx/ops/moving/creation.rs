@@ -20,6 +20,9 @@ pub const ROWS: &[Conversion] = &[
 
 fn constant(im: &mut Importer, node: &Node) -> Converted {
     let directory = im.directory();
+    if let Some(parts) = node.complex_tensor("value", directory)? {
+        return Ok(vec![im.complex_constant(parts)]);
+    }
     let tensor = if let Some(tensor) = node.held_tensor("value", directory)? {
         let value = im.constant(tensor);
         return Ok(vec![im.mark(value, node.narrow_of("value")?)]);
