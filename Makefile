@@ -93,6 +93,16 @@ check-nodes: build ## Run ONNX's tests of its operators
 	  echo "the onnx package cannot be fetched: ONNX's operators are not tested"; \
 	fi
 
+# The page of ONNX's operators. TABLE_GPUS are emulated, some ten minutes each.
+TABLE_GPUS ?= nvidia:sm_90a amd:gfx942
+onnx-table: build data/nodes/.made ## Write docs/reference/onnx-operators.md from a run of ONNX's tests with every executor
+	$(CARGO) build $(EVERYTHING) --example onnx_backend
+	-$(BUILT)/examples/onnx_backend -v data/nodes > data/nodes/log.reference
+	-$(FUSION) onnx-test data/nodes/test_* > data/nodes/log.cpu
+	-@for gpu in $(TABLE_GPUS); do $(FUSION) onnx-test --target $$gpu --emulate --timeout 600 data/nodes/test_* > data/nodes/log.$$gpu; done
+	PYTHONPATH=data/onnx $(PYTHON) -W ignore test/nodes/table.py data/nodes reference=data/nodes/log.reference cpu=data/nodes/log.cpu \
+	  $(foreach gpu,$(TABLE_GPUS),$(gpu)=data/nodes/log.$(gpu)) > docs/reference/onnx-operators.md
+
 # Every ONNX backend test with the kernels of GPUs, emulated on this machine's processor: a quarter of an hour each on two cores.
 BACKEND_TESTS := data/python/onnx/backend/test/data
 check-gpus: build data/python/.installed ## Run all ONNX backend tests with emulated kernels of all GPUs
