@@ -24,7 +24,7 @@ use fusion_dialects::rows::Kind;
 use fusion_dialects::te::{Compare, Scalar, Scalars};
 use fusion_dialects::{
     Attribute, Block, Build, Op, OpExt, PassError, Type, Value, ValueLike, ValueMap, arguments, dtype_of,
-    index_type, ints_attr, ops_in, scalar_type, typed_int_attr, vector_parts,
+    index_type, ints_attr, ops_in, scalar_type, storage_type, typed_int_attr, vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
@@ -273,7 +273,11 @@ impl<'c> Reduce<'c> {
         Loops { build: self.build }.guard(who, |inside| {
             for (value, buffer) in values.iter().zip(scratch) {
                 let index = inside.scalars().index_affine(place, lanes(value.r#type()) as i64, 0);
-                inside.build.op(Loop::Store.name(), &[*value, *buffer, index], &[], &[]);
+                let stored = match self.stored(value.r#type()) {
+                    Some(bytes) => inside.build.value("arith.extui", &[*value], bytes, &[]),
+                    None => *value,
+                };
+                inside.build.op(Loop::Store.name(), &[stored, *buffer, index], &[], &[]);
             }
         });
         barrier();
@@ -284,9 +288,23 @@ impl<'c> Reduce<'c> {
     fn handed_over(&self, values: &[Value<'c>], scratch: &[Value<'c>], place: Value<'c>) -> Vec<Value<'c>> {
         let load = |(value, buffer): (&Value<'c>, &Value<'c>)| {
             let index = self.scalars().index_affine(place, lanes(value.r#type()) as i64, 0);
-            self.build.value(Loop::Load.name(), &[*buffer, index], value.r#type(), &[])
+            let ty = value.r#type();
+            match self.stored(ty) {
+                Some(bytes) => {
+                    let stored = self.build.value(Loop::Load.name(), &[*buffer, index], bytes, &[]);
+                    self.build.value("arith.trunci", &[stored], ty, &[])
+                }
+                None => self.build.value(Loop::Load.name(), &[*buffer, index], ty, &[]),
+            }
         };
         values.iter().zip(scratch).map(load).collect()
+    }
+
+    /// The type in which values of a type lie in memory, where it is another: a boolean is a byte there.
+    fn stored(&self, ty: Type<'c>) -> Option<Type<'c>> {
+        let (element, lanes) = vector_parts(ty).map_or((ty, None), |(element, n)| (element, Some(n)));
+        let byte = storage_type(self.build.context(), dtype_of(element).filter(|d| *d == DType::Bool)?);
+        Some(lanes.map_or(byte, |n| vector_type(byte, n)))
     }
 }
 

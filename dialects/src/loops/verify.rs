@@ -6,7 +6,7 @@ use super::{LoopKind, Op as Loop, SWIZZLED_BYTES, Scope, loop_kind};
 use crate::rows::Kind;
 use crate::{
     Block, Op, OpExt, Type, Value, ValueLike, arguments, buffer_parts, defining_op, dtype_of, is_index_type,
-    ops_in, scalar_type, vector_parts, vector_type,
+    ops_in, scalar_type, storage_type, vector_parts, vector_type,
 };
 use fusion_operators::DType;
 
@@ -303,7 +303,8 @@ fn all_reduce(op: Op) -> Result<(), String> {
         && scratch.iter().zip(values).all(|(buffer, value)| {
             let ty = value.r#type();
             let element = vector_parts(ty).map_or(ty, |(element, _)| element);
-            buffer_parts(buffer.r#type()).is_some_and(|(held, _)| held == element)
+            let stored = dtype_of(element).map_or(element, |dtype| storage_type(op.context_ref(), dtype));
+            buffer_parts(buffer.r#type()).is_some_and(|(held, _)| held == stored)
         });
     match agree {
         true => Ok(()),

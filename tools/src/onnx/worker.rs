@@ -22,6 +22,9 @@ pub fn run(case: &Case, options: &CompileOptions, tolerance: Option<Tolerance>) 
         Err(Failure::Fusion(fusion::Error::Compile(DriverError::Unsupported(why)))) => {
             Verdict::Unsupported(why)
         }
+        Err(Failure::Fusion(fusion::Error::Compile(why @ DriverError::NoPrograms(_)))) => {
+            Verdict::Unsupported(why.to_string())
+        }
         Err(failure) => Verdict::Fail(failure.to_string()),
     }
 }

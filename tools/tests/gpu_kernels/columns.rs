@@ -96,3 +96,20 @@ pub fn long_rows(p: &mut Program) -> Value {
         _ => p.op("log_softmax", &[&a], "axis = 1 : i64", &shape),
     }
 }
+
+/// Whether any, or all, of the elements along an axis are above a number, and the place of the greatest.
+pub fn truths(p: &mut Program) -> Value {
+    let shape = [p.extent(), long(p)];
+    let axis = p.below(2) as usize;
+    let kept = [shape[1 - axis]];
+    let (a, bound) = (p.input(&shape), p.number("2.0", "f32"));
+    if p.below(3) == 0 {
+        let name = ["argmax", "argmin"][p.below(2) as usize];
+        let places = p.op_of(name, &[&a], &format!("axis = {axis} : i64"), &kept, "i64");
+        return p.cast(&places, "f32");
+    }
+    let above = p.op_of("greater", &[&a, &bound], "", &shape, "i1");
+    let name = ["reduce_any", "reduce_all"][p.below(2) as usize];
+    let found = p.op_of(name, &[&above], &format!("axes = array<i64: {axis}>"), &kept, "i1");
+    p.cast(&found, "f32")
+}

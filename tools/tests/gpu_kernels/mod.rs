@@ -74,6 +74,7 @@ pub const KINDS: &[Kind] = &[
     ("layer_norm_f16", columns::layer_norm_f16),
     ("long_scan", columns::long_scan),
     ("long_rows", columns::long_rows),
+    ("truths", columns::truths),
 ];
 
 /// A description of a GPU with four cores, on which products of a few tiles take several waves, and which prefers large tiles, as operands
