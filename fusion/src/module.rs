@@ -90,8 +90,22 @@ impl Module {
     }
 
     /// Runs it once on [`Tensor`]s or [`TensorView`](crate::TensorView)s, in the order of [`inputs`](Module::inputs).
+    ///
+    /// A program of the whole language may have tensors of dynamic shapes. One that takes other values, or strings, is
+    /// [called](Module::call).
     pub fn run<T: AsTensor>(&self, inputs: &[T]) -> Result<Vec<Tensor>, Error> {
-        Ok(self.model().run(inputs)?)
+        match &self.code {
+            Runnable::Program(program) if program.takes_numbers() => Ok(program.run(inputs)?),
+            _ => Ok(self.model().run(inputs)?),
+        }
+    }
+
+    /// True where [`run`](Module::run) takes what it takes: tensors of numbers.
+    pub fn takes_numbers(&self) -> bool {
+        match &self.code {
+            Runnable::Program(program) => program.takes_numbers(),
+            Runnable::Model(_) => true,
+        }
     }
 
     /// Runs it once, and has it write its outputs into memory of the caller's, in the order of [`outputs`](Module::outputs).

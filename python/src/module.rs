@@ -5,6 +5,7 @@ use crate::port::{Port, of_argument, of_value};
 use crate::raised;
 use fusion::{DType, Tensor, ValueTree, programs};
 use fusion_runtime::RunError;
+use fusion_runtime::description::output_name;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList};
 use std::path::PathBuf;
@@ -33,6 +34,11 @@ impl Module {
             let views: Vec<_> = inputs.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
             let results = self.inner.run(&views)?;
             return Ok(self.inner.outputs().iter().map(|o| o.name.clone()).zip(results).collect());
+        }
+        if self.inner.takes_numbers() {
+            let views: Vec<_> = inputs.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
+            let results = self.inner.run(&views)?;
+            return Ok(results.into_iter().enumerate().map(|(i, result)| (output_name(i), result)).collect());
         }
         let values: Vec<ValueTree> =
             inputs.iter().map(|v| v.owned().map(ValueTree::tensor)).collect::<std::result::Result<_, _>>()?;

@@ -21,6 +21,8 @@ pub mod output;
 pub mod package;
 pub mod profile;
 pub mod program;
+mod program_tensors;
+mod raw;
 mod system;
 pub mod threads;
 pub mod vm;

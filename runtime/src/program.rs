@@ -8,6 +8,7 @@
 
 use crate::description::{ModelDescription, ProgramDescription};
 use crate::module::{LoadError, Module, RunError, symbol};
+use crate::raw::{RawString, RawTensor};
 use fusion_bytecode::{ValueType, check_inputs};
 use fusion_operators::{DType, Dim, Item, Tensor, TensorType, ValueTree};
 use libloading::Library;
@@ -35,24 +36,6 @@ struct RawItem {
     data: *const c_void,
 }
 
-/// `struct fusion_tensor`, of which the shape is looked at.
-#[repr(C)]
-struct RawTensor {
-    data: *mut c_void,
-    dtype: u32,
-    ndim: u32,
-    shape: *const i64,
-    strides: *const i64,
-}
-
-/// `struct fusion_string`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct RawString {
-    data: *const u8,
-    bytes: u64,
-}
-
 type Call = unsafe extern "C" fn(*const RawItem, u64, *mut Value) -> i32;
 type Message = unsafe extern "C" fn() -> *const c_char;
 type Number = unsafe extern "C" fn() -> i64;
@@ -63,10 +46,13 @@ type Extent = unsafe extern "C" fn(Value, u32) -> i64;
 type Strings = unsafe extern "C" fn(Value, Value, *mut RawString) -> i32;
 type OutputShape = unsafe extern "C" fn(*const RawTensor, u32, u32, *mut i64, u32) -> i32;
 type RunBytes = unsafe extern "C" fn(*const RawTensor, u32, *mut u64) -> i32;
+/// `fusion_allocate`.
+type Allocate = unsafe extern "C" fn(*mut c_void, u32, *const RawTensor) -> *mut c_void;
+type RunTensors = unsafe extern "C" fn(*const RawTensor, u32, Allocate, *mut c_void) -> i32;
 type Data = unsafe extern "C" fn(Value) -> *const c_void;
 
 /// The functions of the library.
-struct Interface {
+pub(crate) struct Interface {
     call: Call,
     last_error: Message,
     live_values: Number,
@@ -81,7 +67,8 @@ struct Interface {
     extent: Extent,
     data: Data,
     strings: Strings,
-    /// Libraries of before there was this have neither.
+    /// Libraries of before there was this have none.
+    pub(crate) run_tensors: Option<RunTensors>,
     output_shape: Option<OutputShape>,
     run_bytes: Option<RunBytes>,
 }
@@ -94,8 +81,8 @@ const CELL: u32 = 4;
 /// A compiled program of the whole language.
 pub struct NativeProgram {
     module: Module,
-    program: ProgramDescription,
-    interface: Interface,
+    pub(crate) program: ProgramDescription,
+    pub(crate) interface: Interface,
     /// Keeps the code of `interface` in memory.
     _library: Library,
 }
@@ -140,6 +127,7 @@ impl NativeProgram {
             extent: function!("fusion_value_extent" as Extent),
             data: function!("fusion_value_data" as Data),
             strings: function!("fusion_value_strings" as Strings),
+            run_tensors: newer!("fusion_run_tensors" as RunTensors),
             output_shape: newer!("fusion_output_shape" as OutputShape),
             run_bytes: newer!("fusion_run_bytes" as RunBytes),
         };
@@ -190,7 +178,7 @@ impl NativeProgram {
     }
 
     /// Why the last call did not do what was asked.
-    fn last_error(&self) -> RunError {
+    pub(crate) fn last_error(&self) -> RunError {
         // SAFETY: the text ends with NUL and stays until the next run on this thread.
         let why = unsafe { CStr::from_ptr((self.interface.last_error)()) };
         RunError::Program(why.to_string_lossy().into_owned())
@@ -273,17 +261,13 @@ impl NativeProgram {
     /// The tensor of strings that a part of a value is.
     fn strings(&self, whole: Value, tensor: Value, shape: &[usize]) -> Result<Tensor, RunError> {
         let bytes = fusion_operators::tensor::bytes_of(DType::String, shape)?;
-        let mut raw = vec![RawString { data: std::ptr::null(), bytes: 0 }; bytes / DType::String.size()];
+        let mut raw = vec![RawString::NONE; bytes / DType::String.size()];
         // SAFETY: the list has room for each element, and both values live until the whole is released.
         if unsafe { (self.interface.strings)(whole, tensor, raw.as_mut_ptr()) } != 0 {
             return Err(RunError::Program("the library does not give the strings of a tensor".to_owned()));
         }
-        let text = |raw: &RawString| match raw.bytes {
-            0 => String::new(),
-            // SAFETY: the library gave a string of that many bytes, which lives as the value does.
-            bytes => String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(raw.data, bytes as usize) })
-                .into_owned(),
-        };
+        // SAFETY: the library gave strings of so many bytes, which live as the value does.
+        let text = |raw: &RawString| unsafe { raw.text() };
         Ok(Tensor::from_strings(shape, &raw.iter().map(text).collect::<Vec<String>>())?)
     }
 
@@ -322,7 +306,7 @@ impl NativeProgram {
 }
 
 /// Why a library does not tell what follows from shapes.
-fn older() -> RunError {
+pub(crate) fn older() -> RunError {
     RunError::Program(
         "the library was compiled before libraries told what follows from shapes; compile the model again"
             .to_owned(),
@@ -334,20 +318,15 @@ fn with_shapes<T>(types: &[TensorType], call: impl FnOnce(&[RawTensor]) -> T) ->
     // An extent that is not known is none that a tensor may have.
     let extent = |dim: &Dim| dim.known().and_then(|n| i64::try_from(n).ok()).unwrap_or(-1);
     let shapes: Vec<Vec<i64>> = types.iter().map(|ty| ty.dims.iter().map(extent).collect()).collect();
-    let tensors = types.iter().zip(&shapes).map(|(ty, shape)| RawTensor {
-        data: std::ptr::null_mut(),
-        dtype: DType::ALL.iter().position(|&other| other == ty.dtype).unwrap_or(0) as u32,
-        ndim: shape.len() as u32,
-        shape: shape.as_ptr(),
-        strides: std::ptr::null(),
-    });
+    let none = std::ptr::null_mut();
+    let tensors = types.iter().zip(&shapes).map(|(ty, shape)| RawTensor::of(ty.dtype, shape, none));
     call(&tensors.collect::<Vec<_>>())
 }
 
 /// The elements of a tensor of strings as the library takes them.
 fn raw_strings(item: &Item) -> Vec<RawString> {
     let Item::Tensor(tensor) = item else { return Vec::new() };
-    tensor.strings().map(|string| RawString { data: string.as_ptr(), bytes: string.len() as u64 }).collect()
+    tensor.strings().map(|string| RawString::of(string)).collect()
 }
 
 /// An item as the library takes it; `constructors` are data types and tags of those that follow.
