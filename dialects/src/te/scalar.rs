@@ -386,22 +386,21 @@ impl<'c> Scalars<'c> {
         let signed = to.class() == Class::Signed;
         let (least, above) =
             if signed { (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
-        let (least_int, most_int) = match (signed, bits) {
-            (true, 64) => (i64::MIN, i64::MAX),
-            (true, _) => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
-            // All ones is the most of every unsigned type.
-            (false, _) => (0, -1),
-        };
+        // All ones is the most of every unsigned type.
+        let most_int = if signed { i64::MAX >> (64 - bits) } else { -1 };
         let name = if signed { "arith.fptosi" } else { "arith.fptoui" };
-        // Outside of the range the conversion is undefined: convert 0 there and choose the bound afterwards.
-        let low = self.compare(Compare::LessEqual, a, self.float(least, a.dtype));
-        let high = self.compare(Compare::GreaterEqual, a, self.float(above, a.dtype));
-        let nan = self.compare(Compare::NotEqual, a, a);
-        let outside = self.or(self.or(low, high), nan);
-        let safe = self.select(outside, self.float(0.0, a.dtype), a);
-        let inside = self.make(name, &[safe], to);
-        let bounded =
-            self.select(low, self.int(least_int, to), self.select(high, self.int(most_int, to), inside));
-        self.select(nan, self.int(0, to), bounded)
+        // Outside of the range the conversion is undefined. Bounds are chosen among floats where they are some: a mask that goes on to integers
+        // of another width takes as long as all else.
+        let float = |x| self.float(x, a.dtype);
+        let least_float = float(least);
+        let above_least = self.select(self.compare(Compare::Less, a, least_float), least_float, a);
+        let digits = if a.dtype == DType::F64 { 53 } else { 24 };
+        let is_exact = bits - i32::from(signed) <= digits;
+        let high = self.compare(Compare::GreaterEqual, a, float(above));
+        let bounded = self.select(high, float(if is_exact { above - 1.0 } else { 0.0 }), above_least);
+        // What is no number becomes 0.
+        let number = self.select(self.compare(Compare::Equal, bounded, bounded), bounded, float(0.0));
+        let inside = self.make(name, &[number], to);
+        if is_exact { inside } else { self.select(high, self.int(most_int, to), inside) }
     }
 }

@@ -69,21 +69,23 @@ func.func @over_nothing(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.pr
   return %0 : tensor<4xf32>
 }
 
-// Pairs of a value and its place; among equals the first.
+// Pairs of a value and its place; among equals the first. Places of a short axis have 32 bits until the end.
 // CHECK-LABEL: te.kernel @argmax(
-// CHECK:        te.compute "argmax" axes [4] reduce [5] init [-2147483648 : i32, 9223372036854775807]
+// CHECK:        te.compute "argmax" axes [4] reduce [5] init [-2147483648 : i32, 2147483647 : i32]
 // CHECK:        te.load %arg0[%arg1, %arg2]
-// CHECK-NEXT:   arith.index_cast %arg2 : index to i64
-// CHECK-NEXT:   te.yield %1, %2
+// CHECK-NEXT:   arith.index_cast %arg2 : index to i32
+// CHECK-NEXT:   te.yield %2, %3
 // CHECK:        arith.cmpi sle, %arg1, %arg3
 // CHECK-NEXT:   arith.cmpi slt, %arg4, %arg2
-// CHECK-NEXT:   arith.andi %1, %2
+// CHECK-NEXT:   arith.andi %2, %3
 // CHECK-NEXT:   arith.cmpi sgt, %arg3, %arg1
-// CHECK-NEXT:   arith.ori %4, %3
-// CHECK-NEXT:   arith.select %5, %arg3, %arg1
-// CHECK-NEXT:   arith.select %5, %arg4, %arg2
-// CHECK-NEXT:   te.yield %6, %7
-// CHECK:        te.return %0#1 : tensor<4xi64>
+// CHECK-NEXT:   arith.ori %5, %4
+// CHECK-NEXT:   arith.select %6, %arg3, %arg1
+// CHECK-NEXT:   arith.select %6, %arg4, %arg2
+// CHECK-NEXT:   te.yield %7, %8
+// CHECK:        %1 = te.compute "argmax_1" axes [4]
+// CHECK:        arith.extsi %{{.*}} : i32 to i64
+// CHECK:        te.return %1 : tensor<4xi64>
 func.func @argmax(%x: tensor<4x5xi32>) -> tensor<4xi64> attributes {relay.primitive} {
   %0 = relay.argmax %x {axis = 1 : i64} : (tensor<4x5xi32>) -> tensor<4xi64>
   return %0 : tensor<4xi64>
@@ -91,28 +93,29 @@ func.func @argmax(%x: tensor<4x5xi32>) -> tensor<4xi64> attributes {relay.primit
 
 // NaN is ahead of all numbers; among equals the last.
 // CHECK-LABEL: te.kernel @argmin(
-// CHECK:        te.compute "argmin" axes [1, 5] reduce [4] init [0x7F800000 : f32, -1]
+// CHECK:        te.compute "argmin" axes [1, 5] reduce [4] init [0x7F800000 : f32, -1 : i32]
 // CHECK:        te.load %arg0[%arg3, %arg2]
-// CHECK-NEXT:   arith.index_cast %arg3 : index to i64
-// CHECK-NEXT:   te.yield %1, %2
+// CHECK-NEXT:   arith.index_cast %arg3 : index to i32
+// CHECK-NEXT:   te.yield %2, %3
 // CHECK:        arith.cmpf olt, %arg1, %arg3
 // CHECK-NEXT:   arith.cmpf une, %arg1, %arg1
 // CHECK-NEXT:   arith.cmpf oeq, %arg3, %arg3
-// CHECK-NEXT:   arith.andi %2, %3
-// CHECK-NEXT:   arith.ori %1, %4
-// CHECK-NEXT:   arith.xori %5, %true
+// CHECK-NEXT:   arith.andi %3, %4
+// CHECK-NEXT:   arith.ori %2, %5
+// CHECK-NEXT:   arith.xori %6, %true
 // CHECK-NEXT:   arith.cmpi sgt, %arg4, %arg2
-// CHECK-NEXT:   arith.andi %6, %7
+// CHECK-NEXT:   arith.andi %7, %8
 // CHECK-NEXT:   arith.cmpf olt, %arg3, %arg1
 // CHECK-NEXT:   arith.cmpf une, %arg3, %arg3
 // CHECK-NEXT:   arith.cmpf oeq, %arg1, %arg1
-// CHECK-NEXT:   arith.andi %10, %11
-// CHECK-NEXT:   arith.ori %9, %12
-// CHECK-NEXT:   arith.ori %13, %8
-// CHECK-NEXT:   arith.select %14, %arg3, %arg1
-// CHECK-NEXT:   arith.select %14, %arg4, %arg2
-// CHECK-NEXT:   te.yield %15, %16
-// CHECK:        te.return %0#1 : tensor<1x5xi64>
+// CHECK-NEXT:   arith.andi %11, %12
+// CHECK-NEXT:   arith.ori %10, %13
+// CHECK-NEXT:   arith.ori %14, %9
+// CHECK-NEXT:   arith.select %15, %arg3, %arg1
+// CHECK-NEXT:   arith.select %15, %arg4, %arg2
+// CHECK-NEXT:   te.yield %16, %17
+// CHECK:        %1 = te.compute "argmin_1" axes [1, 5]
+// CHECK:        te.return %1 : tensor<1x5xi64>
 func.func @argmin(%x: tensor<4x5xf32>) -> tensor<1x5xi64> attributes {relay.primitive} {
   %0 = relay.argmin %x {select_last = true, keepdims = true} : (tensor<4x5xf32>) -> tensor<1x5xi64>
   return %0 : tensor<1x5xi64>

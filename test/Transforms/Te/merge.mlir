@@ -112,8 +112,11 @@ func.func @single(%x: tensor<8xf32>) -> tensor<8xf32> attributes {relay.primitiv
 
 // Indices of the greatest and of the least: the joined reduction keeps the numbers as well, which nobody reads behind it.
 // CHECK-LABEL: te.kernel @both_ends(
-// CHECK:         %[[R:.*]]:4 = te.compute "argmax_argmin_1" axes [3] reduce [5]
-// CHECK:         te.return %[[R]]#1, %[[R]]#3
+// CHECK:         %[[R:.*]]:4 = te.compute "argmax_argmin_2" axes [3] reduce [5]
+// CHECK:         %[[P:.*]]:2 = te.compute "argmax_1_argmin_3" axes [3]
+// CHECK:         te.load %[[R]]#1
+// CHECK:         te.load %[[R]]#3
+// CHECK:         te.return %[[P]]#0, %[[P]]#1
 func.func @both_ends(%x: tensor<3x5xf32>) -> (tensor<3xi64>, tensor<3xi64>) attributes {relay.primitive} {
   %0 = relay.argmax %x {axis = 1 : i64} : (tensor<3x5xf32>) -> tensor<3xi64>
   %1 = relay.argmin %x {axis = 1 : i64} : (tensor<3x5xf32>) -> tensor<3xi64>

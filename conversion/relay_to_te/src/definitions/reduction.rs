@@ -108,20 +108,28 @@ fn arg<'c>(kernel: &Kernel<'c>, call: &TeCall<'c>, how: Compare) -> Built<'c> {
         return Ok(vec![kernel.compute(call.op.name, index, |s, _| s.int(0, DType::I64))]);
     }
     let extreme = neutral(if how == Compare::Greater { Combine::Max } else { Combine::Min }, dtype);
+    // Vectors of places have as many lanes as those of elements where they can: a mask that goes from one width to another takes longer
+    // than all else.
+    let extent = call.dims(0)[axis].known();
+    let is_short = extent.is_some_and(|extent| extent < i32::MAX as u64) && dtype.size() <= 4;
+    let (counted, most) = if is_short { (DType::I32, i64::from(i32::MAX)) } else { (DType::I64, i64::MAX) };
     // Where all elements have the neutral value, this index loses against theirs.
-    let nowhere = if last { -1 } else { i64::MAX };
+    let nowhere = if last { -1 } else { most };
     let pairs = kernel.stage(
         call.op.name,
-        &[index.with_dtype(dtype), index.clone()],
+        &[index.with_dtype(dtype), index.with_dtype(counted)],
         &extents,
         &[extreme, Neutral::Int(nowhere)],
-        |s, i, over| vec![s.load(x, &axes.place(s, i, over)), s.from_index(over[0], DType::I64)],
+        |s, i, over| vec![s.load(x, &axes.place(s, i, over)), s.from_index(over[0], counted)],
         |s, a, b| {
             let takes = second_is_ahead(s, how, last, (a[0], a[1]), (b[0], b[1]));
             vec![s.select(takes, b[0], a[0]), s.select(takes, b[1], a[1])]
         },
     );
-    Ok(vec![pairs[1]])
+    if !is_short {
+        return Ok(vec![pairs[1]]);
+    }
+    Ok(vec![kernel.compute(call.op.name, index, |s, i| s.cast(s.load(pairs[1], i), DType::I64))])
 }
 
 /// Whether the second of two pairs is chosen: a total order, so that any grouping of the pairs gives one result.

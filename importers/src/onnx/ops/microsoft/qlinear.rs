@@ -2,6 +2,8 @@
 //!
 //!     q = saturate(round(f(a_scale (a - a_zero), ..) / q_scale) + q_zero)
 
+use fusion_operators::DType;
+use fusion_operators::ops::elementwise::SIGMOID;
 use fusion_operators::ops::{pooling as pool, reduction};
 
 use super::fused::{channels_first, channels_last};
@@ -23,11 +25,7 @@ pub const ROWS: &[Conversion] = &[
         let y = im.mul(a, b)?;
         quantized(im, node, y, (6, 0))
     }),
-    row("QLinearSigmoid", |im, node| {
-        let x = real(im, node, 0)?;
-        let y = im.un(&fusion_operators::ops::elementwise::SIGMOID, x)?;
-        quantized(im, node, y, (3, 0))
-    }),
+    row("QLinearSigmoid", sigmoid),
     row("QLinearLeakyRelu", |im, node| {
         let x = real(im, node, 0)?;
         let y = asked_one(im, node, ("LeakyRelu", 16), &[Some(x)])?;
@@ -85,6 +83,30 @@ pub const ROWS: &[Conversion] = &[
         Ok(vec![channels_last(im, y)?])
     }),
 ];
+
+/// There are 256 results: where the scales are known, they are a table.
+fn sigmoid(im: &mut Importer, node: &Node) -> Converted {
+    let x = node.input(0)?;
+    let least = match im.dtype(x)? {
+        DType::I8 => -128.0,
+        _ => 0.0,
+    };
+    let is_known = (1..node.inputs.len()).filter_map(|i| node.opt(i)).all(|v| im.constant_of(v).is_some());
+    let mut table = node.clone();
+    if is_known {
+        let codes = im.arange(DType::I32, 256, least, 1.0)?;
+        table.inputs[0] = Some(im.cast(codes, im.dtype(x)?)?);
+    }
+    let numbers = real(im, &table, 0)?;
+    let y = im.un(&SIGMOID, numbers)?;
+    let y = quantized(im, node, y, (3, 0))?;
+    if !is_known {
+        return Ok(y);
+    }
+    let code = im.cast(x, DType::I32)?;
+    let place = if least == 0.0 { code } else { im.add_f(code, -least)? };
+    Ok(vec![im.gather(y[0], place, 0)?])
+}
 
 /// The numbers an operand stands for; its scale and its zero point stand behind it.
 fn real(im: &mut Importer, node: &Node, at: usize) -> Made {
