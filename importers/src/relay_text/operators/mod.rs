@@ -28,6 +28,7 @@ mod shape;
 mod sorting;
 mod sparse;
 mod spectral;
+mod winograd;
 
 pub(super) use call::Call;
 
@@ -112,6 +113,7 @@ const FAMILIES: &[&[Built]] = &[
     sorting::BUILT,
     sparse::BUILT,
     spectral::BUILT,
+    winograd::BUILT,
     places::BUILT,
     normalization::BUILT,
     pooling::BUILT,
