@@ -43,13 +43,11 @@ impl<'c> Emitter<'c, '_> {
                 Suffix::Project(index, place) => self.project(&made, *index, *place)?,
                 Suffix::Call(arguments, attributes) => {
                     no_attributes(attributes, "a function")?;
-                    match made {
-                        Made::Global(name) => {
-                            let arguments = self.arguments(arguments)?;
-                            self.call(&name, &arguments, span)?
-                        }
-                        callee => self.apply(&callee, arguments, span)?,
+                    if !matches!(made, Made::Global(_)) {
+                        made = Made::Value(self.value(&made, span));
                     }
+                    let arguments = self.arguments(arguments)?;
+                    self.called(made, arguments, span)?
                 }
             };
         }
@@ -71,11 +69,18 @@ impl<'c> Emitter<'c, '_> {
         Ok(Made::Value(self.op(span, Relay::Call, &operands, ty, &[("callee", callee)])))
     }
 
-    fn apply(&mut self, callee: &Made<'c>, arguments: &[Block], span: Span) -> Outcome<Made<'c>> {
+    /// A call of a function with values that are made.
+    pub fn called(&mut self, callee: Made<'c>, arguments: Vec<Made<'c>>, span: Span) -> Outcome<Made<'c>> {
+        match callee {
+            Made::Global(name) => self.call(&name, &arguments, span),
+            callee => self.apply(&callee, &arguments, span),
+        }
+    }
+
+    fn apply(&mut self, callee: &Made<'c>, arguments: &[Made<'c>], span: Span) -> Outcome<Made<'c>> {
         let callee = self.value(callee, span);
-        let arguments = self.arguments(arguments)?;
         let mut operands = vec![callee];
-        operands.extend(self.values(&arguments, span));
+        operands.extend(self.values(arguments, span));
         let given: Vec<Type> = operands[1..].iter().map(|v| v.r#type()).collect();
         let found = callee.r#type();
         let ty = match Self::function_of(found) {

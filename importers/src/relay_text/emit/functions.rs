@@ -35,6 +35,9 @@ impl<'c> Emitter<'c, '_> {
         });
         self.type_scopes.clear();
         let result = outcome.unwrap_or_else(|| Fault::new(name.span, "nothing was built here"))?;
+        if let Some(span) = self.unwritten.take() {
+            return Fault::new(span, "this reads memory to which nothing has been written");
+        }
         if let Some(known) = self.functions.get_mut(&name.text) {
             known.result = result;
         }
@@ -65,6 +68,7 @@ impl<'c> Emitter<'c, '_> {
         self.type_scopes.clear();
         self.scopes.clear();
         self.built.clear();
+        self.memories.clear();
         self.bind_type_parameters(&function.type_parameters)
     }
 

@@ -57,6 +57,9 @@ pub(super) struct Emitter<'c, 'p> {
     type_names: HashSet<String>,
     /// What has become an operation in a block: its key, and the block's.
     built: HashMap<(usize, values::Key), (Value<'c>, Made<'c>)>,
+    /// Memory that the program asked for, and where some was read that nothing had been written to.
+    memories: Vec<values::Memory<'c>>,
+    unwritten: Option<Span>,
     /// Constants of the metadata section that are used.
     meta_attrs: HashMap<usize, (Attribute<'c>, Type<'c>)>,
 }

@@ -39,6 +39,8 @@ pub fn module<'c>(
             type_scopes: Vec::new(),
             type_names: HashSet::new(),
             built: HashMap::new(),
+            memories: Vec::new(),
+            unwritten: None,
             meta_attrs: HashMap::new(),
         };
         outcome = emitter.program(program);

@@ -25,6 +25,14 @@ pub enum Made<'c> {
     Several(Rc<Vec<Made<'c>>>),
     /// A function of the module.
     Global(Rc<str>),
+    /// Memory that a call of a kernel writes a value to, by its place in the list of these.
+    Memory(usize),
+}
+
+/// Memory of a block.
+pub struct Memory<'c> {
+    block: usize,
+    value: Option<Made<'c>>,
 }
 
 /// A constant.
@@ -45,6 +53,7 @@ pub enum Key {
     Tuple(usize),
     Value(usize),
     Global(Rc<str>),
+    Memory(usize),
 }
 
 impl<'c> Made<'c> {
@@ -57,6 +66,7 @@ impl<'c> Made<'c> {
             Made::Literal(Literal::Meta(place, ..)) => Key::Meta(*place),
             Made::Several(parts) => Key::Tuple(Rc::as_ptr(parts) as usize),
             Made::Global(name) => Key::Global(name.clone()),
+            Made::Memory(place) => Key::Memory(*place),
         }
     }
 
@@ -77,12 +87,19 @@ impl<'c> Emitter<'c, '_> {
         if let Made::Value(value) = made {
             return *value;
         }
+        if let Some(written) = self.written(made) {
+            return self.value(&written, span);
+        }
         let place = (self.at.block().to_raw().ptr as usize, made.key());
         if let Some((known, _)) = self.built.get(&place) {
             return *known;
         }
         let value = match made {
             Made::Value(value) => *value,
+            Made::Memory(_) => {
+                self.unwritten.get_or_insert(span);
+                self.op(span, Relay::Tuple, &[], tuple_type(self.context, &[]), &[])
+            }
             Made::Literal(Literal::Scalar(tensor)) => {
                 let attr = write_tensor(self.context, tensor, "constant");
                 let ty = tensor_type_to_mlir(self.context, &tensor.tensor_type());
@@ -122,6 +139,45 @@ impl<'c> Emitter<'c, '_> {
                 _ => false,
             },
             Made::Global(name) => self.global_type(name) == ty,
+            Made::Memory(_) => self.written(made).is_none_or(|written| self.is_of(&written, ty)),
+        }
+    }
+
+    // --- Memory
+
+    fn here(&self) -> usize {
+        self.at.block().to_raw().ptr as usize
+    }
+
+    /// New memory, without a value.
+    pub fn memory(&mut self) -> Made<'c> {
+        self.memories.push(Memory { block: self.here(), value: None });
+        Made::Memory(self.memories.len() - 1)
+    }
+
+    fn written(&self, made: &Made<'c>) -> Option<Made<'c>> {
+        match made {
+            Made::Memory(place) => self.memories.get(*place)?.value.clone(),
+            _ => None,
+        }
+    }
+
+    /// Whether this is memory without a value.
+    pub fn is_unwritten(&self, made: &Made<'c>) -> bool {
+        matches!(made, Made::Memory(_)) && self.written(made).is_none()
+    }
+
+    /// Gives memory of this block a value; false for anything else.
+    pub fn write(&mut self, made: &Made<'c>, value: Made<'c>) -> bool {
+        let here = self.here();
+        let Made::Memory(place) = made else { return false };
+        match self.memories.get_mut(*place).filter(|memory| memory.block == here) {
+            // Memory that stands for itself would have no end.
+            Some(memory) if !matches!(value, Made::Memory(_)) => {
+                memory.value = Some(value);
+                true
+            }
+            _ => false,
         }
     }
 

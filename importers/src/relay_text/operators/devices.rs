@@ -1,7 +1,6 @@
 //! Operators that say where, when or how something is computed, and nothing of what: their value is their operand.
 //!
 //!     on_device(%x, virtual_device=meta[VirtualDevice][0])   =>   %x
-//!     memory.kill(%x)                                        =>   ()
 //!
 //! TVM's passes put them in and take them out again; the texts that TVM printed in between have them.
 
@@ -22,7 +21,6 @@ pub const BUILT: &[Built] = &[
     hint("annotation.checkpoint", &[]), hint("annotation.with_funcid", &["fid"]),
     hint("annotation.compiler_begin", &["compiler"]), hint("annotation.compiler_end", &["compiler"]),
     hint("debug", &["debug_func"]),
-    Built { name: "memory.kill", operands: (1, 1), attributes: &[], ignored: &[], build: |_| Ok(Made::unit()) },
 ];
 
 fn value<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {

@@ -14,9 +14,12 @@ mod devices;
 mod dynamic;
 mod elementwise;
 mod fixed_point;
+mod gemm;
 mod gradients;
 mod images;
 mod losses;
+mod memory;
+
 mod normalization;
 mod places;
 mod pooling;
@@ -107,6 +110,8 @@ const FAMILIES: &[&[Built]] = &[
     dynamic::BUILT,
     contraction::SUMS,
     fixed_point::BUILT,
+    gemm::BUILT,
+    memory::BUILT,
     random::BUILT,
     gradients::BUILT,
     losses::BUILT,
@@ -164,8 +169,8 @@ pub(super) fn arity(name: &str) -> Option<usize> {
     (least == most).then_some(least)
 }
 
-/// Attributes by which TVM's passes talk to each other; they say nothing about what is computed.
-const HINTS: &[&str] = &["auto_scheduler_rewritten_layout", "meta_schedule_original_shape", "schedule_rule"];
+/// Attributes by which TVM's passes talk to each other; they say nothing about what is computed, but what weights were relaid.
+const HINTS: &[&str] = &[rearranging::REWRITTEN, rearranging::ORIGINAL, "schedule_rule"];
 
 impl<'c> Emitter<'c, '_> {
     /// A call of an operator.
@@ -191,7 +196,11 @@ impl<'c> Emitter<'c, '_> {
                 format!("the operator {name} takes {takes} operands, found {}", arguments.len()),
             );
         }
+        if !memory::takes_memory(name) && arguments.iter().any(|made| self.is_unwritten(made)) {
+            return Ok(self.memory());
+        }
         let mut call = Call::new(self, name, span, arguments, attributes);
+        rearranging::in_first_order(&mut call)?;
         match row {
             Row::Same(same) => call.same(same),
             Row::Ours(row) => call.ours(row),

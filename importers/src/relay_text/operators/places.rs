@@ -18,6 +18,8 @@ pub const BUILT: &[Built] = &[
     built("argwhere", 1, &[], argwhere),
     built("unique", 1, &["sorted", "return_counts"], unique),
     built("scatter_elements", 3, &["axis", "reduction"], scatter_elements),
+    built("scatter", 3, &["axis"], |call| scattered(call, Attrs::new())),
+    built("scatter_add", 3, &["axis"], |call| scattered(call, Attrs::new().with("reduction", "add"))),
     built("scatter_nd", 3, &["mode"], scatter_nd),
 ];
 
@@ -49,9 +51,13 @@ fn reduction(call: &Call, name: &str) -> Outcome<Attrs> {
 }
 
 fn scatter_elements<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
-    let operands = call.operands();
-    let attrs = reduction(call, "reduction")?.with("axis", call.int("axis", 0)?);
-    call.row(&indexing::SCATTER_ELEMENTS, &operands, attrs).map(Made::Value)
+    let attrs = reduction(call, "reduction")?;
+    scattered(call, attrs)
+}
+
+fn scattered<'c>(call: &mut Call<'_, 'c, '_>, attrs: Attrs) -> Outcome<Made<'c>> {
+    let (operands, axis) = (call.operands(), call.int("axis", 0)?);
+    call.row(&indexing::SCATTER_ELEMENTS, &operands, attrs.with("axis", axis)).map(Made::Value)
 }
 
 fn scatter_nd<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {

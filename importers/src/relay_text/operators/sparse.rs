@@ -9,7 +9,7 @@ use super::{Built, Call, built};
 use crate::relay_text::emit::Made;
 use crate::relay_text::error::Outcome;
 use fusion_dialects::Value;
-use fusion_operators::ops::{contraction, elementwise as ew, indexing};
+use fusion_operators::ops::{contraction, convolution, elementwise as ew, indexing};
 use fusion_operators::{Attrs, DType};
 
 #[rustfmt::skip]
@@ -20,6 +20,7 @@ pub const BUILT: &[Built] = &[
     }),
     built("nn.sparse_dense", 4, &["sparse_lhs"], sparse_dense),
     built("nn.internal.sparse_dense_padded", 4, &["sparse_lhs"], sparse_dense),
+    built("nn.sparse_conv2d", 4, &["layout", "kernel_size"], sparse_conv2d),
     built("nn.sparse_add", 4, &[], sparse_add),
     built("nn.sparse_transpose", 3, &[], transpose),
     built("sparse_reshape", 3, &[], reshape),
@@ -54,6 +55,7 @@ fn matrix<'c>(call: &mut Call<'_, 'c, '_>, first: usize, columns: i64) -> Outcom
     let (indices, starts) = (call.known_ints(first + 1)?, call.known_ints(first + 2)?);
     let (height, width) = match fixed(call, data)?[..] {
         [_] => (1, 1),
+        [_, height] => (height, 1),
         [_, height, width] => (height, width),
         _ => return call.fault("takes values of a sparse matrix, one or a block for each index"),
     };
@@ -97,6 +99,32 @@ fn sparse_dense<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
     let sparse = matrix(call, 1, columns)?;
     let operands = if call.flag("sparse_lhs", false)? { [sparse, x] } else { [x, sparse] };
     call.plain(&contraction::DENSE, &operands).map(Made::Value)
+}
+
+/// A convolution of kernels of 1, or of 3 with padding of 1. A row of W has its columns in the order of windows of the layout.
+fn sparse_conv2d<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {
+    call.require("layout", "NHWC", &["NHWC", "NCHW"])?;
+    let channels_last = call.text("layout", "NHWC")? != "NCHW";
+    let side = match call.maybe_ints("kernel_size")?.as_deref() {
+        None | Some([1] | [1, 1]) => 1,
+        Some([3] | [3, 3]) => 3,
+        Some(other) => return call.fault(format!("takes a kernel_size of 1 or 3, found {other:?}")),
+    };
+    let x = call.operand(0);
+    let x = if channels_last { call.transposed(x, &[0, 3, 1, 2])? } else { x };
+    let &[_, channels, ..] = fixed(call, x)?.as_slice() else { return call.fault("takes an image") };
+    let sparse = matrix(call, 1, channels * side * side)?;
+    let rows = fixed(call, sparse)?[0];
+    let weight = if channels_last {
+        let weight = call.reshaped(sparse, &[rows, side, side, channels])?;
+        call.transposed(weight, &[0, 3, 1, 2])?
+    } else {
+        call.reshaped(sparse, &[rows, channels, side, side])?
+    };
+    let attrs = Attrs::new().with("padding", vec![side / 2; 4]);
+    let y = call.row(&convolution::CONV2D, &[x, weight], attrs)?;
+    let y = if channels_last { call.transposed(y, &[0, 2, 3, 1])? } else { y };
+    Ok(Made::Value(y))
 }
 
 fn sparse_add<'c>(call: &mut Call<'_, 'c, '_>) -> Outcome<Made<'c>> {

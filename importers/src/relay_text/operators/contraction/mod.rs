@@ -43,6 +43,7 @@ pub const BUILT: &[Built] = &[
     conv("nn.conv1d", CONV, |call| convolution(call, &conv::CONV1D, 1, "NCW", "OIW")),
     conv("nn.conv2d", CONV, |call| convolution(call, &conv::CONV2D, 2, "NCHW", "OIHW")),
     conv("nn.contrib_conv2d_NCHWc", CONV, |call| convolution(call, &conv::CONV2D, 2, "NCHW", "OIHW")),
+    conv("nn.contrib_conv2d_NCHWc_int8", CONV, |call| convolution(call, &conv::CONV2D, 2, "NCHW", "OIHW")),
     conv("nn.contrib_depthwise_conv2d_NCHWc", CONV, |call| convolution(call, &conv::CONV2D, 2, "NCHW", "OIHW")),
     conv("nn.conv3d", CONV, |call| convolution(call, &conv::CONV3D, 3, "NCDHW", "OIDHW")),
     conv("nn.conv1d_transpose", TRANSPOSED, |call| convolution(call, &conv::CONV1D_TRANSPOSE, 1, "NCW", "IOW")),

@@ -20,7 +20,9 @@ pub const BUILT: &[Built] = &[
     pool("nn.adaptive_avg_pool1d", |call| { let axes = places(call, "layout", "NCW", ['W'])?; adaptive(call, &axes, false) }),
     pool("nn.adaptive_max_pool1d", |call| { let axes = places(call, "layout", "NCW", ['W'])?; adaptive(call, &axes, true) }),
     pool("nn.adaptive_avg_pool2d", |call| { let axes = places(call, "layout", "NCHW", ['H', 'W'])?; adaptive(call, &axes, false) }),
+    pool("contrib.adaptive_avg_pool2d", |call| { let axes = places(call, "layout", "NCHW", ['H', 'W'])?; adaptive(call, &axes, false) }),
     pool("nn.adaptive_max_pool2d", |call| { let axes = places(call, "layout", "NCHW", ['H', 'W'])?; adaptive(call, &axes, true) }),
+    pool("contrib.adaptive_max_pool2d", |call| { let axes = places(call, "layout", "NCHW", ['H', 'W'])?; adaptive(call, &axes, true) }),
     pool("nn.adaptive_avg_pool3d", |call| { let axes = places(call, "layout", "NCDHW", ['D', 'H', 'W'])?; adaptive(call, &axes, false) }),
     pool("nn.adaptive_max_pool3d", |call| { let axes = places(call, "layout", "NCDHW", ['D', 'H', 'W'])?; adaptive(call, &axes, true) }),
 ];

@@ -7,6 +7,7 @@ mod detection;
 mod morphology;
 mod proposal;
 mod regions;
+mod regular;
 mod resize;
 mod sampling;
 mod suppression;
@@ -25,6 +26,7 @@ pub const BUILT: &[&[Built]] = &[
     morphology::BUILT,
     proposal::BUILT,
     regions::BUILT,
+    regular::BUILT,
     resize::BUILT,
     sampling::BUILT,
     suppression::BUILT,

@@ -22,6 +22,9 @@ const RESIZE: &[&str] = &[
     "cubic_exclude",
     "out_dtype",
 ];
+/// TVM 0.6 has `align_corners`, 0.7 the coordinates.
+const OLDER: &[&str] =
+    &["size", "layout", "method", "align_corners", "coordinate_transformation_mode", "out_dtype"];
 /// They mean something for one way to map coordinates alone, which only `image.crop_and_resize` has.
 const IGNORED: &[&str] = &["roi", "extrapolation_value"];
 
@@ -43,6 +46,14 @@ pub const BUILT: &[Built] = &[
         let axes = places(call, "layout", "NCDHW", ['D', 'H', 'W'])?;
         sized(call, &axes)
     }),
+    Built { name: "image.resize", operands: (1, 1), attributes: OLDER, ignored: &[], build: |call| {
+        let size = call.ints("size")?;
+        older(call, &size)
+    } },
+    Built { name: "dyn.image.resize", operands: (2, 2), attributes: OLDER, ignored: &["size"], build: |call| {
+        let size = call.known_ints(1)?;
+        older(call, &size)
+    } },
     Built { name: "nn.upsampling", operands: (1, 1), attributes: &["scale_h", "scale_w", "layout", "method", "align_corners"], ignored: &[], build: |call| {
         let scales = [call.float("scale_h", 1.0)?, call.float("scale_w", 1.0)?];
         upsampled(call, &scales)
@@ -71,12 +82,43 @@ fn rounding_of(coordinates: &str) -> String {
     if coordinates == "align_corners" { "round" } else { "floor" }.to_owned()
 }
 
+/// `image.resize`, which became `image.resize2d`.
+fn older<'c>(call: &mut Call<'_, 'c, '_>, size: &[i64]) -> Outcome<Made<'c>> {
+    let axes = places(call, "layout", "NCHW", ['H', 'W'])?;
+    let coordinates =
+        match (call.maybe_flag("align_corners")?, call.text("coordinate_transformation_mode", "")?) {
+            (Some(true), "") | (None, "align_corners") => "align_corners",
+            (Some(false), "") | (None, "asymmetric") => "asymmetric",
+            (None, "half_pixel") => "half_pixel",
+            _ => {
+                return call.fault(
+                    "versions of TVM differ in what they do by default; write coordinate_transformation_mode \
+                 (half_pixel, align_corners or asymmetric), or align_corners",
+                );
+            }
+        };
+    let how = How {
+        method: method(call, "bilinear")?,
+        rounding: rounding_of(coordinates),
+        coordinates: coordinates.to_owned(),
+        alpha: -0.5,
+        exclude: false,
+    };
+    let x = call.operand(0);
+    let value = resized(call, x, &axes, size, &how)?;
+    as_asked(call, value)
+}
+
 fn sized<'c>(call: &mut Call<'_, 'c, '_>, axes: &[usize]) -> Outcome<Made<'c>> {
     let size = call.ints("size")?;
     let x = call.operand(0);
     let value = resized_to(call, x, axes, &size)?;
-    let dtype = call.maybe_element("out_dtype")?;
-    match dtype {
+    as_asked(call, value)
+}
+
+/// A value in the element type that is asked for.
+fn as_asked<'c>(call: &mut Call<'_, 'c, '_>, value: Value<'c>) -> Outcome<Made<'c>> {
+    match call.maybe_element("out_dtype")? {
         Some(dtype) => call.cast(value, dtype).map(Made::Value),
         None => Ok(Made::Value(value)),
     }
