@@ -1,9 +1,9 @@
 //! What a model says of itself: who made it, properties that programs around it read, and its inputs and outputs as they are declared.
 
 use super::model::Model;
-use super::parts::{Part, part_type};
+use super::parts::Part;
 use super::proto::{DimensionProto, GraphProto, ValueInfoProto, dimension_proto, type_proto};
-use super::tensor::held_type;
+use super::tensor::{held_type, part_type};
 use fusion_operators::DType;
 
 /// What a model says of itself.

@@ -15,12 +15,11 @@ use super::model::Model;
 use super::narrow_types::Narrow;
 use super::node::{Node, Value};
 use super::ops;
-use super::parts::complex;
 use super::proto::{GraphProto, NodeProto, OperatorSetIdProto};
 use super::schedule::schedule;
 use super::signature::{Options, element_number, signature};
 use super::sparse::dense as dense_of;
-use super::tensor::tensor;
+use super::tensor::{complex, tensor};
 
 /// Operator sets of the default domain that are understood.
 pub(super) const OPSETS: (i64, i64) = (1, 28);

@@ -5,10 +5,9 @@ use indexmap::IndexMap;
 
 use super::error::{Fault, Place};
 use super::narrow_types::Narrow;
-use super::parts::complex;
 use super::proto::{AttributeProto, GraphProto};
 use super::sparse::dense;
-use super::tensor::{element_type, tensor};
+use super::tensor::{complex, element_type, tensor};
 
 /// A value in the importer: an index into its definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

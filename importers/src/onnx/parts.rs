@@ -7,17 +7,13 @@
 //! ONNX moves complex numbers and does not compute with them, so an operator that moves elements moves both parts.
 //! Inputs and outputs of the program are the parts.
 
-use std::path::Path;
-
-use fusion_operators::{DType, Tensor};
+use fusion_operators::Tensor;
 
 use super::build::Converted;
 use super::definitions::{Def, Parts};
 use super::error::Fault;
 use super::importer::Importer;
 use super::node::{Node, Value};
-use super::proto::TensorProto;
-use super::tensor::{TensorProtoError, tensor};
 
 /// One of the two tensors that an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +59,6 @@ impl Parts {
     }
 }
 
-/// The type of each part of complex numbers, by their number in `TensorProto.DataType`.
-pub fn part_type(number: i32) -> Option<DType> {
-    match number {
-        14 => Some(DType::F32),
-        15 => Some(DType::F64),
-        _ => None,
-    }
-}
-
 /// Operators that move elements, and which of their operands these are; none where all are.
 const MOVES: &[(&str, &[usize])] = &[
     ("CenterCropPad", &[0]),
@@ -101,29 +88,6 @@ const MOVES: &[(&str, &[usize])] = &[
     ("Unsqueeze", &[0]),
     ("Where", &[1, 2]),
 ];
-
-/// The real and the imaginary parts of a tensor of complex numbers, if it is one.
-pub fn complex(
-    proto: &TensorProto,
-    directory: Option<&Path>,
-) -> Result<Option<[Tensor; 2]>, TensorProtoError> {
-    let Some(dtype) = part_type(proto.data_type) else { return Ok(None) };
-    // Both parts of an element lie side by side.
-    let number = super::tensor::number_of(dtype);
-    let pairs = TensorProto {
-        data_type: number,
-        dims: proto.dims.iter().copied().chain([2]).collect(),
-        ..proto.clone()
-    };
-    let pairs = tensor(&pairs, directory)?;
-    let (size, wrap) = (dtype.size(), |source| TensorProtoError::Tensor { name: proto.name.clone(), source });
-    let shape = &pairs.shape()[..pairs.shape().len() - 1];
-    let part = |first: usize| {
-        let elements = pairs.bytes().chunks_exact(size).skip(first).step_by(2);
-        Tensor::from_bytes(dtype, shape, elements.flatten().copied().collect::<Vec<u8>>()).map_err(wrap)
-    };
-    Ok(Some([part(0)?, part(1)?]))
-}
 
 impl<'m> Importer<'m> {
     /// What two tensors make.

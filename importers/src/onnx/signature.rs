@@ -5,9 +5,9 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::error::ImportError;
 use super::model::Model;
-use super::parts::{Part, part_type};
+use super::parts::Part;
 use super::proto::{DimensionProto, MapTypeProto, TypeProto, ValueInfoProto, dimension_proto, type_proto};
-use super::tensor::{MOST_EXTENT, element_type, held_type};
+use super::tensor::{MOST_EXTENT, element_type, held_type, part_type};
 
 /// What is known about a model's inputs beyond what it says.
 #[derive(Clone, Debug, Default)]

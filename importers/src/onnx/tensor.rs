@@ -280,3 +280,35 @@ fn external(
     file.read_exact(&mut data).map_err(io)?;
     Ok(data)
 }
+
+/// The type of each part of complex numbers, by their number in `TensorProto.DataType`.
+pub fn part_type(number: i32) -> Option<DType> {
+    match number {
+        14 => Some(DType::F32),
+        15 => Some(DType::F64),
+        _ => None,
+    }
+}
+
+/// The real and the imaginary parts of a tensor of complex numbers, if it is one.
+pub fn complex(
+    proto: &TensorProto,
+    directory: Option<&Path>,
+) -> Result<Option<[Tensor; 2]>, TensorProtoError> {
+    let Some(dtype) = part_type(proto.data_type) else { return Ok(None) };
+    // Both parts of an element lie side by side.
+    let number = number_of(dtype);
+    let pairs = TensorProto {
+        data_type: number,
+        dims: proto.dims.iter().copied().chain([2]).collect(),
+        ..proto.clone()
+    };
+    let pairs = tensor(&pairs, directory)?;
+    let (size, wrap) = (dtype.size(), |source| TensorProtoError::Tensor { name: proto.name.clone(), source });
+    let shape = &pairs.shape()[..pairs.shape().len() - 1];
+    let part = |first: usize| {
+        let elements = pairs.bytes().chunks_exact(size).skip(first).step_by(2);
+        Tensor::from_bytes(dtype, shape, elements.flatten().copied().collect::<Vec<u8>>()).map_err(wrap)
+    };
+    Ok(Some([part(0)?, part(1)?]))
+}

@@ -34,11 +34,11 @@ func.func @fewer(%x: tensor<9xi8>) -> tensor<3xi8> attributes {relay.primitive} 
 // CHECK-NEXT:   arith.maximumf %3, %cst_2
 // CHECK-NEXT:   arith.minimumf %4, %cst_1
 // CHECK-NEXT:   math.ceil %5
-// CHECK:        arith.fptosi %12 : f64 to i64
-// CHECK:        arith.maxsi %17, %c0
-// CHECK-NEXT:   arith.minsi %18, %c7
-// CHECK-NEXT:   te.load %arg0[%19]
-// CHECK-NEXT:   te.yield %20
+// CHECK:        arith.fptosi %{{.*}} : f64 to i64
+// CHECK:        %[[LOW:.*]] = arith.maxsi %{{.*}}, %c0
+// CHECK-NEXT:   %[[PLACE:.*]] = arith.minsi %[[LOW]], %c7
+// CHECK-NEXT:   %[[X:.*]] = te.load %arg0[%[[PLACE]]]
+// CHECK-NEXT:   te.yield %[[X]]
 // CHECK:        te.return %0 : tensor<3xi8>
 func.func @in_floats(%x: tensor<8xi8>) -> tensor<3xi8> attributes {relay.primitive} {
   %0 = relay.resize %x {size = array<i64: 3>, scales = array<f64: 0.1>, coordinates = "asymmetric", rounding = "ceil"} : (tensor<8xi8>) -> tensor<3xi8>
@@ -52,21 +52,20 @@ func.func @in_floats(%x: tensor<8xi8>) -> tensor<3xi8> attributes {relay.primiti
 // CHECK-NEXT:   arith.addf %2, %cst_6
 // CHECK-NEXT:   arith.divf %3, %cst_5
 // CHECK-NEXT:   arith.subf %4, %cst_6
-// CHECK:        math.floor %7
-// CHECK-NEXT:   arith.subf %7, %8
-// CHECK-NEXT:   arith.subf %cst_2, %9
-// CHECK:        arith.truncf %10 : f64 to f32
-// CHECK-NEXT:   arith.truncf %9 : f64 to f32
-// CHECK-NEXT:   te.load %arg0[%23]
-// CHECK-NEXT:   arith.extf %29 : f16 to f32
-// CHECK-NEXT:   te.load %arg0[%26]
-// CHECK-NEXT:   arith.extf %31 : f16 to f32
-// CHECK-NEXT:   arith.mulf %30, %27
-// CHECK-NEXT:   arith.mulf %32, %28
-// CHECK-NEXT:   arith.addf %33, %34
-// CHECK-NEXT:   arith.cmpf oeq, %28, %cst
-// CHECK-NEXT:   arith.select %36, %30, %35
-// CHECK-NEXT:   arith.truncf %37 : f32 to f16
+// CHECK:        %[[FLOOR:.*]] = math.floor %7
+// CHECK-NEXT:   %[[PART:.*]] = arith.subf %7, %[[FLOOR]]
+// CHECK-NEXT:   %[[REST:.*]] = arith.subf %cst_2, %[[PART]]
+// CHECK:        %[[A:.*]] = arith.truncf %[[REST]] : f64 to f32
+// CHECK-NEXT:   %[[B:.*]] = arith.truncf %[[PART]] : f64 to f32
+// CHECK-NEXT:   te.load %arg0
+// CHECK-NEXT:   %[[X:.*]] = arith.extf %{{.*}} : f16 to f32
+// CHECK-NEXT:   te.load %arg0
+// CHECK-NEXT:   %[[Y:.*]] = arith.extf %{{.*}} : f16 to f32
+// CHECK-NEXT:   %[[AX:.*]] = arith.mulf %[[X]], %[[A]]
+// CHECK-NEXT:   %[[BY:.*]] = arith.mulf %[[Y]], %[[B]]
+// CHECK-NEXT:   %[[SUM:.*]] = arith.addf %[[AX]], %[[BY]]
+// CHECK-NEXT:   %[[ALONE:.*]] = arith.cmpf oeq, %[[B]], %cst
+// CHECK-NEXT:   arith.select %[[ALONE]], %[[X]], %[[SUM]]
 func.func @linear(%x: tensor<4xf16>) -> tensor<7xf16> attributes {relay.primitive} {
   %0 = relay.resize %x {size = array<i64: 7>, scales = array<f64: 1.75>, method = "linear"} : (tensor<4xf16>) -> tensor<7xf16>
   return %0 : tensor<7xf16>
