@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _fusion
 from .reports import Report
-from .tensors import array, copied, given, joined, numpy_dtype, parted, writable
+from .tensors import array, copied, given, joined, maker, numpy_dtype, parted, writable
 
 
 class Port(NamedTuple):
@@ -155,7 +155,7 @@ class Module:
         self.outputs = ports(said["outputs"] if said else own or [])
         self._dtypes = [port.dtype for port in self.inputs]
         # Types of results that are known, so that a run writes them where they stay.
-        self._results = None if own is None else [(port.shape, port.dtype) for port in ports(own)]
+        self._results = None if own is None else [(maker(port.shape, port.dtype), port.shape, port.dtype) for port in ports(own)]
 
     @property
     def target(self) -> str:
@@ -201,7 +201,7 @@ class Module:
             results = self._compiled.run(values)
             arrays = [array(dtype, shape, data) for _, dtype, shape, data in results]
             return [name for name, *_ in results], arrays if out is None else copied(arrays, out)
-        results = [np.empty(shape, dtype) for shape, dtype in self._results] if out is None else out
+        results = [make(shape, dtype) for make, shape, dtype in self._results] if out is None else out
         self._compiled.run_into(values, list(map(writable, results)))
         return [], results
 

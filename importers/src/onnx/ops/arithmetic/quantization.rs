@@ -40,7 +40,7 @@ pub const ROWS: &[Conversion] = &[
 ];
 
 /// Rounds, adds the zero point, saturates.
-fn saturated(im: &mut Importer, x: Value, zero: Option<Value>, dtype: DType) -> Made {
+pub fn saturated(im: &mut Importer, x: Value, zero: Option<Value>, dtype: DType) -> Made {
     let mut q = im.un(&ew::ROUND, x)?;
     if let Some(zero) = zero {
         let zero = im.cast(zero, im.dtype(q)?)?;

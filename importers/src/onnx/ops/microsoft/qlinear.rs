@@ -1,6 +1,8 @@
 //! Operators of quantized numbers: what the operator of floats gives for the numbers that they stand for, quantized.
 //!
 //!     q = saturate(round(f(a_scale (a - a_zero), ..) / q_scale) + q_zero)
+//!
+//! Sums and products take their scales by that of the result first, as ONNX Runtime does: a_scale / q_scale is one number.
 
 use fusion_operators::DType;
 use fusion_operators::ops::elementwise::SIGMOID;
@@ -12,18 +14,18 @@ use crate::onnx::build::{Converted, Made, axis_in};
 use crate::onnx::importer::Importer;
 use crate::onnx::node::{Node, Value};
 use crate::onnx::ops::Conversion;
-use crate::onnx::ops::arithmetic::quantization::{number_of, quantized_as};
+use crate::onnx::ops::arithmetic::quantization::{number_of, quantized_as, saturated};
 
 pub const ROWS: &[Conversion] = &[
     row("QLinearAdd", |im, node| {
-        let (a, b) = (real(im, node, 0)?, real(im, node, 3)?);
+        let (a, b) = (rescaled(im, node, 0, 6)?, rescaled(im, node, 3, 6)?);
         let y = im.add(a, b)?;
-        quantized(im, node, y, (6, 0))
+        saturated_as(im, node, y, (7, 0))
     }),
     row("QLinearMul", |im, node| {
-        let (a, b) = (real(im, node, 0)?, real(im, node, 3)?);
+        let (a, b) = (real(im, node, 0)?, rescaled(im, node, 3, 6)?);
         let y = im.mul(a, b)?;
-        quantized(im, node, y, (6, 0))
+        saturated_as(im, node, y, (7, 0))
     }),
     row("QLinearSigmoid", sigmoid),
     row("QLinearLeakyRelu", |im, node| {
@@ -111,6 +113,20 @@ fn sigmoid(im: &mut Importer, node: &Node) -> Converted {
 /// The numbers an operand stands for; its scale and its zero point stand behind it.
 fn real(im: &mut Importer, node: &Node, at: usize) -> Made {
     number_of(im, node.input(at)?, node.input(at + 1)?, node.opt(at + 2))
+}
+
+/// The same, in steps of the result, whose scale is operand `to`.
+fn rescaled(im: &mut Importer, node: &Node, at: usize, to: usize) -> Made {
+    let [own, to] = [node.input(at + 1)?, node.input(to)?].map(|scale| im.reshape(scale, &[]));
+    let ratio = im.div(own?, to?)?;
+    number_of(im, node.input(at)?, ratio, node.opt(at + 2))
+}
+
+/// Steps of the result rounded, with the zero point there, in the type of an operand.
+fn saturated_as(im: &mut Importer, node: &Node, y: Value, (zero, like): (usize, usize)) -> Converted {
+    let dtype = im.dtype(node.input(like)?)?;
+    let zero = node.opt(zero).map(|zero| im.reshape(zero, &[])).transpose()?;
+    Ok(vec![saturated(im, y, zero, dtype)?])
 }
 
 /// The result of a scale and zero point there, in the type of an operand.
