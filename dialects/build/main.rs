@@ -33,6 +33,7 @@ const SHIM: &[&str] = &[
     "Codegen.cpp",
     "Broadcasts.cpp",
     "Divisions.cpp",
+    "Lookups.cpp",
     "Trace.cpp",
 ];
 

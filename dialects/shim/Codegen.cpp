@@ -29,6 +29,7 @@ using namespace llvm;
 
 void preferIntegerBroadcasts();        // Broadcasts.cpp
 void hoistDivisions(PassBuilder &builder); // Divisions.cpp
+void keepLookups(PassBuilder &builder);    // Lookups.cpp
 
 namespace {
 void initializeTargets() {
@@ -95,6 +96,7 @@ void optimize(Module &module, TargetMachine &machine, unsigned level) {
   ModuleAnalysisManager modules;
   PassBuilder builder(&machine, tuning);
   hoistDivisions(builder);
+  keepLookups(builder);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(graph);
   builder.registerFunctionAnalyses(functions);

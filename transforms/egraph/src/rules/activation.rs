@@ -6,13 +6,14 @@
 //!     x / 2 (1 + tanh u) = x sigmoid 2u                 sigmoid v = 1 / (1 + exp -v) = (1 + tanh(v / 2)) / 2
 //!
 //! wherever the half stands; a SiLU that was written as a quotient has one too; and bounds that are cut off or scaled are one `clip`, into
-//! whose operand and bounds the sixth of a hard-swish goes. GELU by `erf` is as short as it can be in every order of its factors.
+//! whose operand and bounds the sixth of a hard-swish goes. A cast of floats to integers saturates by itself. GELU by `erf` is as short as it can be in every order of its factors.
 
 use super::super::language::Node;
 use super::super::rule::{Match, Rule, rule};
 use super::conditions::{is_float, is_number, scalar_like};
 use super::numerics::is_moderate_factor;
-use fusion_operators::Attrs;
+use fusion_operators::dtype::Class;
+use fusion_operators::{Attrs, DType};
 
 /// The rules.
 pub fn rules() -> Vec<Rule> {
@@ -120,6 +121,19 @@ pub fn rules() -> Vec<Rule> {
             })
             .with("?r", |m| bounds(Some(0.0), bounds_of(m, "?p")?.1)),
         rule(
+            "cast-saturates",
+            "clip(x, a, b) as integers = x as integers",
+            "(cast ?c (clip ?p ?x))",
+            "(cast ?c ?x)",
+        )
+        .exact()
+        .when("x is of floats, no integer of the result is below a or above b", |m| {
+            let (low, high) = bounds_of(m, "?p")?;
+            let (least, most) = range(m.attrs("?c")?.dtype("dtype")?)?;
+            let is_wide = low.is_none_or(|a| a <= least) && high.is_none_or(|b| b >= most);
+            Some(is_wide && is_float(m, "?x")?)
+        }),
+        rule(
             "scaled-clip",
             "clip(x, a, b) c = clip(x c, a c, b c)",
             "(mul ?m (clip ?p ?x) ?c)",
@@ -142,6 +156,16 @@ pub fn rules() -> Vec<Rule> {
         .within("1.5 ulp")
         .when("c is one moderate number of f32, bf16 or f64", |m| is_moderate_factor(m, "?c")),
     ]
+}
+
+/// The least and the greatest integer of a type.
+fn range(dtype: DType) -> Option<(f64, f64)> {
+    let power = |bits: usize| 2f64.powi(bits as i32);
+    match dtype.class() {
+        Class::Signed => Some((-power(8 * dtype.size() - 1), power(8 * dtype.size() - 1) - 1.0)),
+        Class::Unsigned => Some((0.0, power(8 * dtype.size()) - 1.0)),
+        _ => None,
+    }
 }
 
 /// Attributes of a clip.
