@@ -73,7 +73,7 @@ pub const SAMPLES: &[Sample] = &[
     ("least-of-greatest", "(minimum {} (maximum {} x:[a] -0.25) 0.5)"),
     ("greatest-of-least", "(maximum {} (minimum {} x:[a] 0.5) -0.25)"),
     ("least-of-relu", "(minimum {} (relu {} x:[a]) 0.5)"),
-    ("cast-saturates", "(cast {dtype=ui8} (clip {min=0.0, max=255.0} x:[a]))"),
+    ("cast-saturates", "(cast {dtype=ui8} (clip {min=0.0,max=255.0} x:[a]))"),
     ("clip-of-relu", "(clip {max=0.5} (relu {} x:[a]))"),
     ("scaled-clip", "(mul {} (clip {max=0.5,min=-0.25} x:[a]) 3.0)"),
     ("scaled-clip", "(mul {} (clip {min=-0.25} x:[a]) 3.0)"),

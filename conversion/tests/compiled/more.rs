@@ -64,6 +64,40 @@ fn remainders_and_powers() {
     checker.finish();
 }
 
+/// The least and the greatest number of a type are among bases and exponents.
+#[test]
+fn powers_of_extreme_integers() {
+    let mut checker = Checker::default();
+    for dtype in INTS {
+        let bits = 8 * dtype.size();
+        let (least, most) = match dtype.class() == DType::I8.class() {
+            true => (-(1i128 << (bits - 1)), (1 << (bits - 1)) - 1),
+            false => (0, (1 << bits) - 1),
+        };
+        let numbers = [least, least + 1, -3, -2, -1, 0, 1, 2, 3, 5, most / 2 + 1, most - 1, most];
+        let numbers: Vec<i128> = numbers.into_iter().filter(|n| (least..=most).contains(n)).collect();
+        let bases = Tensor::from_ints(*dtype, &[numbers.len(), 1], &numbers).unwrap();
+        let exponents = Tensor::from_ints(*dtype, &[numbers.len()], &numbers).unwrap();
+        checker.call(&POW, Attrs::new(), &[bases.clone(), exponents.clone()]);
+        checker.call_on_constants(&POW, Attrs::new(), &[bases, exponents]);
+    }
+    checker.finish();
+}
+
+#[test]
+fn bounds_outside_of_a_type() {
+    let (mut random, mut checker) = (Random::new(19), Checker::default());
+    for dtype in INTS.iter().chain(&[DType::Bool]) {
+        for (low, high) in [(-1.5, 2.0), (-1e30, 1e30), (0.0, 0.5), (-3.0, -1.0), (1.0, 300.0), (1e30, 2e30)]
+        {
+            let attrs = Attrs::new().with("min", low).with("max", high);
+            let x = random.between(*dtype, &[19], 0, if *dtype == DType::Bool { 1 } else { 100 });
+            checker.call(&CLIP, attrs, &[x]);
+        }
+    }
+    checker.finish();
+}
+
 #[test]
 fn signs() {
     let (mut random, mut checker) = (Random::new(18), Checker::default());

@@ -203,11 +203,14 @@ fn register_tiled_gemm_is_fast() {
 
 /// The assembly of a function of the LLVM dialect for a processor with AVX-512.
 fn assembly(source: &str) -> String {
+    assembly_for("znver4", source)
+}
+
+fn assembly_for(cpu: &str, source: &str) -> String {
     register_upstream_passes();
     let context = load_context();
     let module = parse_module(&context, source).unwrap_or_else(|why| panic!("{}", why.join("\n")));
-    let target =
-        Target { triple: "x86_64-unknown-linux-gnu".into(), cpu: "znver4".into(), ..Target::default() };
+    let target = Target { triple: "x86_64-unknown-linux-gnu".into(), cpu: cpu.into(), ..Target::default() };
     let bytes = emit(&module, &target, Emit::Assembly).unwrap_or_else(|why| panic!("{why}"));
     String::from_utf8(bytes).unwrap()
 }
@@ -239,4 +242,47 @@ fn spilled_registers_lie_in_lines() {
     let body: String = loads.chain(stores).collect();
     let text = assembly(&format!("llvm.func @f(%p: !llvm.ptr) {{ {body} llvm.return }}"));
     assert!(text.contains("andq\t$-64, %rsp"), "{text}");
+}
+
+/// y[i] = table[x[i] + more]
+fn lookups(more: &str) -> String {
+    assembly_for(
+        "emeraldrapids",
+        &format!(
+            "llvm.func @f(%x: !llvm.ptr {{llvm.noalias}}, %table: !llvm.ptr {{llvm.noalias}}, %y: !llvm.ptr {{llvm.noalias}}) {{
+               %zero = llvm.mlir.constant(0 : i64) : i64
+               %one = llvm.mlir.constant(1 : i64) : i64
+               %n = llvm.mlir.constant(1024 : i64) : i64
+               llvm.br ^body(%zero : i64)
+             ^body(%i: i64):
+               %px = llvm.getelementptr %x[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+               %k = llvm.load %px : !llvm.ptr -> i8
+               %at = llvm.zext %k : i8 to i64
+               %pt = llvm.getelementptr %table[%at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+               %v0 = llvm.load %pt : !llvm.ptr -> i8
+               {more}
+               %py = llvm.getelementptr %y[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+               llvm.store %v, %py : i8, !llvm.ptr
+               %next = llvm.add %i, %one : i64
+               %ends = llvm.icmp \"eq\" %next, %n : i64
+               llvm.cond_br %ends, ^end, ^body(%next : i64)
+             ^end:
+               llvm.return
+             }}"
+        ),
+    )
+}
+
+#[test]
+fn lookups_in_tables_of_bytes_are_no_vectors() {
+    let text = lookups("%v = llvm.xor %v0, %k : i8");
+    assert!(!text.contains("%xmm"), "{text}");
+}
+
+#[test]
+fn lookups_beside_much_arithmetic_are_vectors() {
+    let steps = (0..16)
+        .map(|i| format!("%w{i} = llvm.mul %v{i}, %v{i} : i8\n%v{} = llvm.add %w{i}, %k : i8\n", i + 1));
+    let text = lookups(&format!("{}%v = llvm.xor %v16, %k : i8", steps.collect::<String>()));
+    assert!(text.contains("%xmm"), "{text}");
 }

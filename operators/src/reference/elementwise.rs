@@ -1,5 +1,6 @@
 //! Elementwise semantics with NumPy broadcasting.
 
+use super::reduction::limits;
 use super::{EvalError, Evaluated, broadcast_steps, for_each_run, static_shape};
 use crate::{DType, Tensor, TensorType};
 use std::borrow::Cow;
@@ -109,9 +110,22 @@ pub fn power(result: &TensorType, x: &[Tensor]) -> Evaluated {
             }
             (_, b) if b < 0 => 0,
             (0, _) => 0,
-            _ => (0..b.min(64 * 64)).fold(1i128, |p, _| i128::from(p.wrapping_mul(a) as i64)),
+            _ => i128::from(wrapping_power(a as i64, b)),
         })
     })
+}
+
+/// x to the power of n, of which the lowest 64 bits are kept.
+fn wrapping_power(mut x: i64, mut n: i128) -> i64 {
+    let mut power = 1i64;
+    while n > 0 {
+        if n & 1 == 1 {
+            power = power.wrapping_mul(x);
+        }
+        x = x.wrapping_mul(x);
+        n >>= 1;
+    }
+    power
 }
 
 /// Shifts; by the width or more, and by less than 0, the value a longer and longer shift tends to.
@@ -165,15 +179,17 @@ pub fn bitcast(result: &TensorType, x: &Tensor) -> Evaluated {
     Ok(vec![Tensor::from_bytes(result.dtype, &shape, bytes)?])
 }
 
-/// `min(max(x, min), max)`.
+/// `min(max(x, min), max)`; integers within the bounds that their type has.
 pub fn clip(call: &crate::Call, results: &[TensorType], x: &[Tensor]) -> Evaluated {
     let least = call.attrs.float_or("min", f64::NEG_INFINITY);
     let most = call.attrs.float_or("max", f64::INFINITY);
+    let (lowest, highest) = limits(results[0].dtype);
+    let bound = |v: f64| (v as i128).clamp(lowest, highest);
     map_int(
         &results[0],
         &x[0],
         |v| if v.is_nan() { v } else { v.max(least).min(most) },
-        |v| v.max(least as i128).min(most as i128),
+        |v| v.max(bound(least)).min(bound(most)),
     )
 }
 

@@ -113,7 +113,7 @@ table! {
     DIV => |s, _, x| s.div(x[0], x[1]);
     MOD => |s, _, x| modulo(s, x[0], x[1]);
     FMOD => |s, _, x| s.rem(x[0], x[1]);
-    POW => |s, _, x| if x[0].dtype.is_float() { s.math("powf", x) } else { s.math("ipowi", x) };
+    POW => |s, _, x| if x[0].dtype.is_float() { s.math("powf", x) } else { int_power(s, x[0], x[1]) };
     MINIMUM => |s, _, x| s.min(x[0], x[1]);
     MAXIMUM => |s, _, x| s.max(x[0], x[1]);
     EQUAL => |s, _, x| s.compare(Compare::Equal, x[0], x[1]);
@@ -163,6 +163,29 @@ fn simulated<'c>(s: &Scalars<'c>, x: &[Scalar<'c>]) -> Scalar<'c> {
     s.select(is_none, data, s.mul(s.sub(q, zero), by))
 }
 
+/// A power of integers. MLIR's divides by a base of 0 where the exponent is negative, and has no unsigned exponents: with its highest bit
+/// alone, 2^(bits - 1), an odd number's power is 1 and an even one's 0.
+fn int_power<'c>(s: &Scalars<'c>, x: Scalar<'c>, n: Scalar<'c>) -> Scalar<'c> {
+    let dtype = x.dtype;
+    let zero = s.int(0, dtype);
+    match dtype.class() {
+        Class::Bool => s.or(x, s.not(n)),
+        Class::Unsigned => {
+            let highest = 1i64 << (8 * dtype.size() - 1);
+            let rest = s.and(n, s.int(highest.wrapping_sub(1), dtype));
+            let power = s.math("ipowi", &[x, rest]);
+            let is_high = s.compare(Compare::NotEqual, s.and(n, s.int(highest, dtype)), zero);
+            s.select(is_high, s.mul(power, s.and(x, s.int(1, dtype))), power)
+        }
+        _ => {
+            let is_zero = s.compare(Compare::Equal, x, zero);
+            let divides = s.and(is_zero, s.compare(Compare::Less, n, zero));
+            // What is above 1 becomes 0 there, too.
+            s.math("ipowi", &[s.select(divides, s.int(2, dtype), x), n])
+        }
+    }
+}
+
 fn clip<'c>(s: &Scalars<'c>, x: Scalar<'c>, attrs: &Attrs) -> Scalar<'c> {
     let bound =
         |v: f64| if x.dtype.is_float() { s.float(v, x.dtype) } else { s.int(int_bound(v, x.dtype), x.dtype) };
@@ -177,6 +200,7 @@ fn int_bound(v: f64, dtype: DType) -> i64 {
     match dtype.class() {
         Class::Signed if bits < 64 => (v as i64).clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
         Class::Signed => v as i64,
+        Class::Bool => (v as i64).clamp(0, 1),
         _ if bits < 64 => (v as u64).min((1 << bits) - 1) as i64,
         _ => v as u64 as i64,
     }
