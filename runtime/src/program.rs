@@ -326,7 +326,7 @@ fn with_shapes<T>(types: &[TensorType], call: impl FnOnce(&[RawTensor]) -> T) ->
 /// The elements of a tensor of strings as the library takes them.
 fn raw_strings(item: &Item) -> Vec<RawString> {
     let Item::Tensor(tensor) = item else { return Vec::new() };
-    tensor.strings().map(|string| RawString::of(string)).collect()
+    tensor.strings().map(RawString::of).collect()
 }
 
 /// An item as the library takes it; `constructors` are data types and tags of those that follow.
