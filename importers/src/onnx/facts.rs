@@ -95,10 +95,7 @@ fn labels(graph: &GraphProto, output: &str) -> Option<(String, Labels)> {
 
 /// A value as programs have it: two, where it is held in parts.
 fn declared(info: &ValueInfoProto) -> Vec<Declared> {
-    let part = |part: Part, dtype, shape| {
-        let name = format!("{}.{}", info.name, part.suffix());
-        Declared { name, dtype, shape }
-    };
+    let part = |part: Part, dtype, shape| Declared { name: part.of(&info.name), dtype, shape };
     match info.r#type.as_ref().and_then(|t| t.value.as_ref()) {
         Some(type_proto::Value::Tensor(tensor)) => {
             let extents = tensor.shape.as_ref().map(|shape| shape.dim.iter().map(extent).collect::<Vec<_>>());

@@ -127,8 +127,7 @@ pub fn import(
         };
         if let Some((kind, parts)) = importer.parts(value) {
             for (part, value) in kind.parts().into_iter().zip(parts) {
-                let name = format!("{}.{}", info.name, part.suffix());
-                outputs.push((name, Output::Tensor(importer.entries[value.0 as usize].id)));
+                outputs.push((part.of(&info.name), Output::Tensor(importer.entries[value.0 as usize].id)));
             }
             continue;
         }

@@ -39,6 +39,11 @@ impl Part {
         }
     }
 
+    /// What this part of a value of that name is called.
+    pub fn of(self, whole: &str) -> String {
+        format!("{whole}.{}", self.suffix())
+    }
+
     /// What the two parts make, where this is the second.
     pub(super) fn whole(self) -> Option<Parts> {
         match self {

@@ -84,7 +84,7 @@ pub fn signature(model: &Model, options: &Options) -> Result<Vec<Input>, ImportE
 fn of_parts(info: &ValueInfoProto, parts: [Part; 2], types: [TensorType; 2]) -> [Input; 2] {
     let [first, second] = types;
     [(parts[0], first), (parts[1], second)].map(|(part, ty)| Input {
-        name: format!("{}.{}", info.name, part.suffix()),
+        name: part.of(&info.name),
         ty,
         is_sequence: false,
         part: Some((part, info.name.clone())),
@@ -93,8 +93,7 @@ fn of_parts(info: &ValueInfoProto, parts: [Part; 2], types: [TensorType; 2]) -> 
 
 /// The shape that is given for an input, or for one of its parts.
 fn given_shape(info: &ValueInfoProto, options: &Options) -> Option<Vec<Dim>> {
-    let of_part = |part: Part| format!("{}.{}", info.name, part.suffix());
-    let parts = [Part::Real, Part::Imag, Part::Keys, Part::Values].map(of_part);
+    let parts = [Part::Real, Part::Imag, Part::Keys, Part::Values].map(|part| part.of(&info.name));
     let mut names = std::iter::once(&info.name).chain(&parts);
     names.find_map(|name| {
         let bound =

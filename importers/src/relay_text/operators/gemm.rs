@@ -7,7 +7,7 @@
 //! Tiles lose nothing, so that the convolution that takes them is the ordinary one. Source: TVM's operator, whose attributes are
 //! tile_rows and tile_cols until 0.14 (K is padded to k) and tile_N and tile_K since 0.15 (K is padded to 4 k).
 
-use super::contraction::{convolution, per_axis};
+use super::contraction::{CONV, SIZES, convolution, per_axis};
 use super::rearranging::relaid;
 use super::shape::fixed;
 use super::{Built, Call, built};
@@ -16,23 +16,10 @@ use crate::relay_text::error::Outcome;
 use fusion_dialects::Value;
 use fusion_operators::ops::convolution as conv;
 
-const CONV: &[&str] = &[
-    "strides",
-    "padding",
-    "dilation",
-    "groups",
-    "out_dtype",
-    "data_layout",
-    "kernel_layout",
-    "out_layout",
-    "channels",
-    "kernel_size",
-];
-
 #[rustfmt::skip]
 pub const BUILT: &[Built] = &[
     built("nn.contrib_conv2d_gemm_weight_transform", 1, &["tile_rows", "tile_cols", "tile_N", "tile_K"], transformed),
-    built("nn.contrib_conv2d_gemm_without_weight_transform", 2, CONV, convolved),
+    Built { name: "nn.contrib_conv2d_gemm_without_weight_transform", operands: (2, 2), attributes: CONV, ignored: SIZES, build: convolved },
 ];
 
 /// Whether the rows of a tile are columns of W.
