@@ -30,15 +30,12 @@ impl Module {
     }
 
     fn call(&self, inputs: &[Given]) -> std::result::Result<Vec<(String, Tensor)>, fusion::Error> {
-        if !self.is_program() {
-            let views: Vec<_> = inputs.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
-            let results = self.inner.run(&views)?;
-            return Ok(self.inner.outputs().iter().map(|o| o.name.clone()).zip(results).collect());
-        }
         if self.inner.takes_numbers() {
             let views: Vec<_> = inputs.iter().map(Given::view).collect::<std::result::Result<_, _>>()?;
             let results = self.inner.run(&views)?;
-            return Ok(results.into_iter().enumerate().map(|(i, result)| (output_name(i), result)).collect());
+            let name =
+                |i: usize| self.inner.outputs().get(i).map_or_else(|| output_name(i), |o| o.name.clone());
+            return Ok(results.into_iter().enumerate().map(|(i, result)| (name(i), result)).collect());
         }
         let values: Vec<ValueTree> =
             inputs.iter().map(|v| v.owned().map(ValueTree::tensor)).collect::<std::result::Result<_, _>>()?;
